@@ -96,7 +96,7 @@ def _reported(seed: int, folder: Path) -> Reported:
     funnels = {log["lineage"] for log in truth if log["archetype"] == "rank0_funnel"}
     paths = sorted(log["log"] for log in truth if log["lineage"] in funnels)
     files = files_of(folder / "lake", ((CLUSTER, read_log(out / path), path) for path in paths))
-    judged, _ = judge((), folder / "staging", files, JUDGES)
+    judged = judge((), folder / "staging", files, JUDGES).files
     return counted(seed, out, folder, [*files, *judged])
 
 

@@ -70,7 +70,7 @@ def _database(out: Path, logs: Iterable[str], folder: Path) -> Path:
     read = ((CLUSTER, read_log(out / path), path) for path in logs)
     files = [*files_of(folder / "lake", read), *readings(folder / "lake", out)]
     judges = {code: each for code, each in TRIGGERS.items() if each.ruleset == "iomine"}
-    judged, _ = judge((), folder / "staging", files, judges)
+    judged = judge((), folder / "staging", files, judges).files
     return catalog_of(folder, [*files, *judged])
 
 

@@ -88,7 +88,7 @@ def files_of_facility(seed: int, folder: Path) -> list[LakeFile]:
     files = files_of(folder / "lake", logs)
     # What these programs lose is little: here it is a finding all the same.
     with patch.object(judge_sql_room, "FINDING_CORE_SECONDS", 0.0):
-        judged, _ = judge((), folder / "staging", files, JUDGES)
+        judged = judge((), folder / "staging", files, JUDGES).files
     return [*files, *judged]
 
 

@@ -298,7 +298,7 @@ def _backfill(warehouse: Path) -> Iterator[Check]:
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.corrections import unsettled
 
-    if nights := sorted(night for _, night in unsettled(Folder(warehouse)).nights()):
+    if nights := sorted(night for _, night in unsettled(Folder(warehouse)).noted()):
         what = f"{counted(len(nights), 'night')} came after later ones, which are not judged anew yet"
         yield Check("warn", what, f"run `iomine backfill --since {nights[0]} --until {nights[0]}`, which ends with that")
 

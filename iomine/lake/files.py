@@ -3,12 +3,12 @@
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Final, Self
 
 import pyarrow as pa
@@ -70,9 +70,14 @@ class ParquetSink:
     """Writes rows of one table to a file, in full row groups and with bounded memory.
 
     The file has its name only once it is whole: until `close` it carries the suffix `.tmp`, and an exception removes it.
+
+    Args:
+        table: whose rows they are.
+        path: of the file.
+        notes: what its metadata are to say beside the schema.
     """
 
-    def __init__(self, table: str, path: Path) -> None:
+    def __init__(self, table: str, path: Path, notes: Mapping[str, str] = MappingProxyType({})) -> None:
         self.table = table
         self.path = path
         self.row_count = 0
@@ -82,6 +87,7 @@ class ParquetSink:
         self._unfinished = path.with_name(path.name + ".tmp")
         self._unfinished.parent.mkdir(parents=True, exist_ok=True)
         self._writer = pq.ParquetWriter(self._unfinished, self._schema, compression="zstd", compression_level=_COMPRESSION_LEVEL)
+        self._writer.add_key_value_metadata(dict(notes))
 
     def __enter__(self) -> Self:
         return self

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import date
+from math import isqrt
 from pathlib import Path
 from typing import Final
 
@@ -29,8 +30,9 @@ _COMMIT_POINT: Final = "sweep"
 _VERSION_FILE: Final = "schema_version"
 _HOURS_PER_DAY: Final = 24
 _SECONDS_PER_DAY: Final = 86400
-# A table is opened by reading its last checkpoint and the commits since; to list its files costs as much as ten commits.
-_COMMITS_PER_TIDYING: Final = 5
+# A table is opened by reading its last checkpoint and the commits since, and each of these slows down all that is done with it. To tidy
+# it takes time in proportion to its files. The square root of their number keeps the sum of both least.
+_FEWEST_COMMITS_PER_TIDYING: Final = 5
 _LAST_CHECKPOINT: Final = "_delta_log/_last_checkpoint"
 # For as long commits stay that a checkpoint has summed up; as files that were replaced do.
 _LOG_RETENTION: Final = {"delta.logRetentionDuration": "interval 7 days"}
@@ -219,21 +221,24 @@ class LakeWriter:
         To be called before anything is committed.
         """
         for name, there in self._tables.items():
-            if not self._is_due(name, there.version(), grace_days):
+            files = self._snapshot.of(name)
+            if not self._is_due(name, there.version(), len(files), grace_days):
                 continue
             there.vacuum(retention_hours=grace_days * _HOURS_PER_DAY, dry_run=False, enforce_retention_duration=False, full=True)
             # What is deleted is a commit too.
             there.update_incremental()
-            self._snapshot = self._snapshot.after(name, there.version(), ())
-            self._held.keep(name, there, self._snapshot.of(name))
             if name not in self.ahead and there.version() > _summed_up(self._root / name):
                 there.create_checkpoint()
                 there.cleanup_metadata()
+            # Opened anew, since what it has read commit by commit it goes through commit by commit.
+            self._tables[name] = opened = DeltaTable(self._root / name)
+            self._snapshot = self._snapshot.after(name, opened.version(), ())
+            self._held.keep(name, opened, files)
 
-    def _is_due(self, name: str, version: int, grace_days: int) -> bool:
+    def _is_due(self, name: str, version: int, file_count: int, grace_days: int) -> bool:
         """Whether a table is to be tidied."""
         folder = self._root / name
-        if version - _summed_up(folder) >= _COMMITS_PER_TIDYING:
+        if version - _summed_up(folder) >= max(_FEWEST_COMMITS_PER_TIDYING, isqrt(file_count)):
             return True
         newest = folder / "_delta_log" / f"{version:020}.json"
         return not newest.exists() or newest.stat().st_mtime <= time.time() - grace_days * _SECONDS_PER_DAY

@@ -12,7 +12,7 @@ from iomine.pipeline.corrections import settle_noted, unsettled
 from iomine.pipeline.ingest.find import find_logs
 from iomine.pipeline.ingest.known import final_rejects, log_count, unchanged
 from iomine.pipeline.ingest.reader import Limits
-from iomine.pipeline.reports import due
+from iomine.pipeline.reports import is_due
 from iomine.pipeline.site.retention import site_packing
 from iomine.pipeline.sweep import Counts, Settings, Summary
 
@@ -52,7 +52,7 @@ class Backfill:
         if counts is None and night < self._newest.get(settings.cluster, night):
             unsettled(self._warehouse).add([(settings.cluster, night)])
         # What a killed sweep committed and did not report, the next sweep reports, whatever it finds.
-        return None if due(self._warehouse).nights() else counts
+        return None if is_due(self._warehouse) else counts
 
     def swept(self, settings: Settings, summary: Summary) -> None:
         """Takes notice of a sweep that was made."""

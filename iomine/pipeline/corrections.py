@@ -24,7 +24,7 @@ from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS, roll_up
 from iomine.pipeline.judging.system_state import USUAL_NIGHTS
 from iomine.pipeline.notes import Note
 from iomine.pipeline.publish import publish
-from iomine.pipeline.reports import due, retire
+from iomine.pipeline.reports import due, note_due, retire
 from iomine.pipeline.site.collectors import site_collectors
 from iomine.pipeline.site.fabric import site_fabric
 from iomine.pipeline.site.retention import tables_of_logs
@@ -159,7 +159,7 @@ def move(warehouse: Warehouse, matter: Matter, cluster: str) -> None:
         publish(warehouse, triggers.values(), lake.snapshot)
 
 
-def unsettled(warehouse: Warehouse) -> Note:
+def unsettled(warehouse: Warehouse) -> Note[Partition]:
     """Nights that are swept after later ones of their cluster; what looks back at them is to be settled."""
     return Note(warehouse, "unsettled.json")
 
@@ -174,7 +174,7 @@ def settle_noted(warehouse: Warehouse) -> Iterator[tuple[str, int]]:
         IomineError: as of `settle`; the note stays.
     """
     note = unsettled(warehouse)
-    noted = note.nights()
+    noted = note.noted()
     for cluster, group in groupby(noted, key=itemgetter(0)):
         nights = [night for _, night in group]
         if settled := settle(warehouse, cluster, nights[0], nights[-1]):
@@ -207,9 +207,9 @@ def settle(warehouse: Warehouse, cluster: str, since: date, until: date) -> int:
         last = until + timedelta(days=USUAL_NIGHTS)
         logs = [file for file in lake.snapshot.of("log") if file.cluster == cluster and file.night and since < file.night <= last]
         if logs:
-            judged, _ = judge(lake.snapshot.files, staging, logs, triggers, site=site, collectors=collectors)
-            commit(lake, staging, judged)
-            due(warehouse).add({file.partition for file in logs if file.partition})
+            judged = judge(lake.snapshot.files, staging, logs, triggers, site=site, collectors=collectors)
+            commit(lake, staging, judged.files)
+            note_due(warehouse, {file.partition for file in logs if file.partition}, judged.few)
             publish(warehouse, triggers.values(), lake.snapshot)
     return len({file.night for file in logs})
 

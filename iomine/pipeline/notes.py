@@ -1,18 +1,23 @@
-"""Nights that something is still to be done for, noted beside the lake so that it is done even after the process was killed."""
+"""What is still to be done for nights and logs, noted beside the lake so that it is done even after the process was killed."""
 
 import json
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
+from typing import Any, Generic, TypeVar, cast
 
-from iomine.lake import Partition, Warehouse, as_warehouse_errors
+from iomine.lake import Warehouse, as_warehouse_errors
+
+# Where a log lies: its cluster, its night and its id.
+LogPlace = tuple[str, date, str]
+Noted = TypeVar("Noted", bound=tuple[Any, ...])
 
 
-class Note:
-    """Nights of clusters, in a file of the warehouse that is replaced as a whole.
+class Note(Generic[Noted]):
+    """Nights of clusters or logs of nights, in a file of the warehouse that is replaced as a whole.
 
     Args:
-        warehouse: whose nights they are.
+        warehouse: whose they are.
         path: of the file, relative to the warehouse's root; its folder is made when something is noted.
     """
 
@@ -20,17 +25,17 @@ class Note:
         self._root = warehouse.root
         self._file = warehouse.root / Path(path)
 
-    def add(self, nights: Iterable[Partition]) -> None:
-        """Notes nights besides those noted before.
+    def add(self, new: Iterable[Noted]) -> None:
+        """Notes something besides what was noted before.
 
         Raises:
             WarehouseError: the file cannot be written.
         """
-        if noted := sorted({*self.nights(), *nights}):
+        if noted := sorted({*self.noted(), *new}):
             self._write(noted)
 
-    def nights(self) -> list[Partition]:
-        """What is noted, in order of clusters and nights.
+    def noted(self) -> list[Noted]:
+        """What is noted, in order of clusters, nights and ids.
 
         Raises:
             WarehouseError: the file cannot be read.
@@ -38,23 +43,25 @@ class Note:
         if not self._file.exists():
             return []
         with as_warehouse_errors(self._root):
-            return [(cluster, date.fromisoformat(night)) for cluster, night in json.loads(self._file.read_text(encoding="utf-8"))]
+            rows = json.loads(self._file.read_text(encoding="utf-8"))
+        return [cast("Noted", (cluster, date.fromisoformat(night), *log_id)) for cluster, night, *log_id in rows]
 
-    def strike(self, done: Iterable[Partition]) -> None:
-        """Removes nights from the note once what was to be done for them is done; what was noted meanwhile stays.
+    def strike(self, done: Iterable[Noted]) -> None:
+        """Removes from the note that for which all is done that was to be done; what was noted meanwhile stays.
 
         Raises:
             WarehouseError: the file cannot be written or removed.
         """
-        if left := sorted(set(self.nights()).difference(done)):
+        if left := sorted(set(self.noted()).difference(done)):
             self._write(left)
             return
         with as_warehouse_errors(self._root):
             self._file.unlink(missing_ok=True)
 
-    def _write(self, nights: Iterable[Partition]) -> None:
+    def _write(self, noted: Iterable[Noted]) -> None:
         with as_warehouse_errors(self._root):
             self._file.parent.mkdir(exist_ok=True)
             beside = self._file.with_name(f".{self._file.name}")
-            beside.write_text(json.dumps([(cluster, night.isoformat()) for cluster, night in nights]), encoding="utf-8")
+            rows: list[list[str]] = [[cluster, night.isoformat(), *log_id] for cluster, night, *log_id in noted]
+            beside.write_text(json.dumps(rows), encoding="utf-8")
             beside.replace(self._file)

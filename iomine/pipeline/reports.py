@@ -1,11 +1,12 @@
 """Reports of the logs that a sweep has judged, written once its verdicts are published.
 
-Nights whose reports are due are noted before they are committed, so that a sweep which follows one that died writes what
-that one did not. A report that would say the same again is left alone, so the note may name more than has changed.
+What is due is noted before it is committed, so that a sweep which follows one that died writes what that one did not: nights,
+or the logs of a night of which anything is new. With these the logs of their lineages and jobs are due, whose reports show them.
+A report that would say the same again is left alone, so a note may name more than has changed.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,7 +18,7 @@ from iomine.arrow import leave_pandas_out
 from iomine.errors import LimitError, UsageError
 from iomine.lake import Partition, Warehouse, as_warehouse_errors
 from iomine.pipeline import progress
-from iomine.pipeline.notes import Note
+from iomine.pipeline.notes import LogPlace, Note
 from iomine.pipeline.workers.model import Workers
 from iomine.report.facts import Place, which
 from iomine.report.job import JobPlace, job_of_page, job_page_name
@@ -34,6 +35,7 @@ from iomine.views.questions import question
 
 _FOLDER: Final = "reports"
 _DUE: Final = "due.json"
+_DUE_LOGS: Final = "due_logs.json"
 # Of a report among others; a worker's questions cost the same for one log as for hundreds.
 PIECE: Final = 1000
 # No job has logs that lie further apart.
@@ -57,9 +59,34 @@ class Reported:
     faults: tuple[str, ...]
 
 
-def due(warehouse: Warehouse) -> Note:
+def due(warehouse: Warehouse) -> Note[Partition]:
     """Nights whose reports may have to be written."""
     return Note(warehouse, f"{_FOLDER}/{_DUE}")
+
+
+def due_logs(warehouse: Warehouse) -> Note[LogPlace]:
+    """Logs of other nights whose reports may have to be written, with those of their lineages and jobs."""
+    return Note(warehouse, f"{_FOLDER}/{_DUE_LOGS}")
+
+
+def note_due(warehouse: Warehouse, nights: Iterable[Partition], few: Mapping[Partition, Iterable[str]]) -> None:
+    """Notes reports of nights as due, of some only those of few logs.
+
+    Args:
+        warehouse: whose reports they are.
+        nights: the nights.
+        few: of some of them, the logs of which anything is new.
+
+    Raises:
+        WarehouseError: a note cannot be written.
+    """
+    due(warehouse).add(set(nights) - few.keys())
+    due_logs(warehouse).add((*night, log_id) for night, log_ids in few.items() for log_id in log_ids)
+
+
+def is_due(warehouse: Warehouse) -> bool:
+    """Whether any report may have to be written."""
+    return bool(due(warehouse).noted() or due_logs(warehouse).noted())
 
 
 def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reported:
@@ -74,12 +101,15 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
         WorkersError: workers were lost.
     """
     folder = warehouse.root / _FOLDER
-    if not (nights := due(warehouse).nights()):
+    nights, logs = due(warehouse).noted(), due_logs(warehouse).noted()
+    if not nights and not logs:
         return Reported(0, 0, ())
     faults: list[str] = []
     new = done = 0
     with _asking(open_catalog(warehouse.database, _LIMITS), folder) as ask:
         places, jobs = _places(ask, folder, nights), _jobs(ask, nights)
+        of_logs, of_their_jobs = _of_logs(ask, folder, logs)
+        places, jobs = sorted({*places, *of_logs}), sorted({*jobs, *of_their_jobs})
         if places:
             write_shared(folder)
     if places:
@@ -95,6 +125,7 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
             new += of_piece
             faults += new_faults
     due(warehouse).strike(nights)
+    due_logs(warehouse).strike(logs)
     return Reported(len(places), new, tuple(faults))
 
 
@@ -170,6 +201,8 @@ def _outcome(written: Iterable[Written]) -> tuple[int, list[str]]:
 
 def _places(ask: Ask, folder: Path, partitions: Sequence[Partition]) -> list[Place]:
     """Logs of these nights that have findings, or had some when their report was written."""
+    if not partitions:
+        return []
     nights = ", ".join(f"({quoted(cluster)}, DATE {quoted(night.isoformat())})" for cluster, night in partitions)
     first, last = (quoted(edge(night for _, night in partitions).isoformat()) for edge in (min, max))
     # Values are quoted; only a range spares DuckDB the files of other nights.
@@ -184,7 +217,21 @@ def _places(ask: Ask, folder: Path, partitions: Sequence[Partition]) -> list[Pla
 
 def _jobs(ask: Ask, partitions: Sequence[Partition]) -> list[JobPlace]:
     """Jobs with several logs, of which one of these nights has findings."""
+    if not partitions:
+        return []
     clusters, nights = map(list, zip(*partitions, strict=True))
     edges = {"first_night": min(nights) - timedelta(days=_JOB_DAYS), "last_night": max(nights) + timedelta(days=_JOB_DAYS)}
     rows = ask(question("reports/jobs"), {"clusters": clusters, "nights": nights} | edges).to_pylist()
     return [JobPlace(**row) for row in rows]
+
+
+def _of_logs(ask: Ask, folder: Path, logs: Sequence[LogPlace]) -> tuple[list[Place], list[JobPlace]]:
+    """As `_places` and `_jobs` give them, those of some logs and of others of their nights, lineages and jobs."""
+    if not logs:
+        return [], []
+    nights = sorted({(cluster, night) for cluster, night, _ in logs})
+    edges = {"first_night": min(night for _, night in nights), "last_night": max(night for _, night in nights)}
+    rows = ask(question("reports/beside"), {**edges, "log_ids": [log_id for *_, log_id in logs]}).to_pylist()
+    log_ids, job_ids = ({row[name] for row in rows} for name in ("log_id", "job_id"))
+    places = [place for place in _places(ask, folder, nights) if place.log_id in log_ids]
+    return places, [job for job in _jobs(ask, nights) if job.job_id in job_ids]

@@ -93,7 +93,7 @@ def _night(options: Options, folder: Path) -> list[LakeFile]:
     paths = sorted(path for path in simulated(options.cache, log_count).rglob("*.darshan"))
     logs = ((read_log(path), str(path)) for path in paths)
     files = files_of_logs(logs, folder / "night")
-    judged, _ = judge((), folder / "staging", files, TRIGGERS)
+    judged = judge((), folder / "staging", files, TRIGGERS).files
     return [*files, *judged]
 
 

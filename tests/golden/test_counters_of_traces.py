@@ -121,7 +121,9 @@ def test_verdicts_are_those_of_darshans_counters(tmp_path: Path) -> None:
 def _states(folder: Path, logs: Iterable[Log]) -> dict[tuple[str, str], str]:
     """States of the verdicts of all triggers of POSIX, by log and code."""
     files = files_of(folder / "lake", ((CLUSTER, log, log.log_id) for log in logs), night=date(2026, 1, 1))
-    judged, _ = judge((), folder / "staging", files, {code: each for code, each in TRIGGERS.items() if code.startswith("POSIX-")})
+    judged = judge(
+        (), folder / "staging", files, {code: each for code, each in TRIGGERS.items() if code.startswith("POSIX-")}
+    ).files
     (verdicts,) = [pq.read_table(file.path) for file in judged if file.table == "verdict"]
     rows = zip(*(verdicts[name].to_pylist() for name in ("log_id", "code", "state")), strict=True)
     return {(log_id, code): state for log_id, code, state in rows}

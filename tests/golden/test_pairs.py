@@ -26,7 +26,7 @@ def _explain(folder: Path, logs: Iterable[Path]) -> Explain:
     """Compares two of these logs, of which parts of the names are given, read and judged as a sweep does."""
     files = files_of(folder / "lake", ((CLUSTER, read_log(str(path)), str(path)) for path in logs))
     with patch.object(judge_sql_room, "FINDING_CORE_SECONDS", 0.0):
-        judged, _ = judge((), folder / "staging", files, JUDGES)
+        judged = judge((), folder / "staging", files, JUDGES).files
     database = catalog_of(folder, [*files, *judged])
     places = {row["path"]: Place(CLUSTER, row["night"], row["log_id"]) for row in ask(database, "FROM logs").to_pylist()}
 

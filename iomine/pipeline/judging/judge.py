@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from itertools import chain
@@ -22,6 +23,7 @@ from iomine.pipeline import progress
 from iomine.pipeline.culprits import NOT_BY_INPUT, culprits
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.judging.featureless import Ask, asked_views
+from iomine.pipeline.judging.late import OF_NIGHT, VERDICT, Late, Tables, judged_by, late_nights
 from iomine.pipeline.judging.links import TOPOLOGY, link_files
 from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import outdated, roll_up
@@ -33,16 +35,29 @@ from iomine.pipeline.workers.model import Workers
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.judge import features, judge_sql, settings
-from iomine.triggers.model import Trigger
-from iomine.views.model import JUDGING
+from iomine.triggers.model import DEFAULT_RULESET, FINDING_LEVELS, Trigger
+from iomine.views.model import JUDGING, tables_read
 from iomine.views.trial import SITE_LIMITS
 
 # What has fired lies together, since most is asked of that and it is little.
 VERDICT_ORDER: Final = ("state", "code", "log_id")
-# What features of logs need to know of all logs of their night.
-_OF_NIGHT: Final = "darshan_build"
 _CLAIMS: Final = "cost_claim"
 _FEWEST_AT_ONCE: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What judging some nights gave.
+
+    Attributes:
+        files: of the tables that were worked out, `verdict` among them, and those that take the place of merged ones.
+        findings: how many verdicts of the default ruleset on logs of these nights are findings.
+        few: of nights that were judged before and got nothing but logs, those logs of which anything is new.
+    """
+
+    files: tuple[LakeFile, ...]
+    findings: int
+    few: Mapping[Partition, frozenset[str]]
 
 
 def judge(
@@ -54,8 +69,11 @@ def judge(
     *,
     site: SiteFabric = NO_SITE,
     collectors: Sequence[int] = (),
-) -> tuple[list[LakeFile], int]:
+) -> Judgement:
     """Verdicts of all triggers over all logs of the touched nights.
+
+    Of a night that was judged before by the same triggers only those logs are judged that are new, or of which a row has changed
+    that they are judged by.
 
     A log that cannot be judged is found by halving. Its rows are withdrawn, since every query over them would fail too; that of
     the table `log` stays, without numbers. A row of `failed_derivation` names it. Its verdicts are unknown.
@@ -69,9 +87,9 @@ def judge(
         site: what the site says of its fabric.
         collectors: uids that own files of other users' logs.
 
-    Returns:
-        Files of the tables that were worked out, `verdict` among them, and those that take the place of merged ones; and how
-        many verdicts of the default ruleset are findings.
+    Raises:
+        WarehouseError: files cannot be read or written.
+        WorkersError: workers were lost.
     """
     attempt = partial(_judge, lake, triggers=triggers, site=site, collectors=collectors)
     try:
@@ -82,8 +100,8 @@ def judge(
         files = _without_culprits(lake, staging, merged, attempt)
         if not files:
             raise
-    judged, findings = attempt(staging=staging, merged=replaced(merged, files), workers=workers)
-    return [*files, *judged], findings
+    judged = attempt(staging=staging, merged=replaced(merged, files), workers=workers)
+    return replace(judged, files=(*files, *judged.files))
 
 
 def _without_culprits(
@@ -169,7 +187,7 @@ def _judge(
     *,
     site: SiteFabric = NO_SITE,
     collectors: Sequence[int] = (),
-) -> tuple[list[LakeFile], int]:
+) -> Judgement:
     staging.mkdir(parents=True, exist_ok=True)
     there = replaced(lake, merged)
     late = outdated(there, merged)
@@ -203,20 +221,33 @@ def _judge(
     touched |= late - {file.partition for file in there if file.table == "verdict"}
     partitions = {partition for file in there if file.table == "log" and (partition := file.partition) in touched}
     judges = list(triggers.values())
-    worked_out = {_OF_NIGHT, _CLAIMS, *features(judges)}
+    made = frozenset((_CLAIMS, VERDICT, *features(judges)))
     # A log is judged by its own night's rows, so views over these nights say the same as views over all.
-    files = [file for file in there if file.partition in partitions and file.table not in worked_out]
+    files = [file for file in there if file.partition in partitions and file.table not in {OF_NIGHT, *made}]
     of_nights = night_files(staging, files, judges)
-    judged, findings = _judged(staging, [*files, *of_nights], judges, workers)
-    verdicts = [file for file in judged if file.table == "verdict"]
+    files += of_nights
+    few: dict[Partition, Late] = {}
+    # A view of the site's may ask whatever it likes.
+    if not any(trigger.is_featureless for trigger in judges):
+        tables = Tables(frozenset(tables_read(_asked(judges)) - made), made, _judged_by(judges))
+        few = late_nights(lake, files, merged, partitions, tables)
+    of_few = [file for night in few.values() for file in night.of_logs(staging)]
+    judged = _judged(staging, [*(file for file in files if file.partition not in few), *of_few], judges, workers)
+    judged = [few[night].beside(staging, file) if (night := file.partition) in few else file for file in judged]
+    verdicts = [file for file in replaced(there, judged) if file.table == VERDICT and file.partition in partitions]
     sums = roll_up(staging, replaced(there, verdicts), partitions | late)
-    return [*doubts, *intervals, *fabric, *slots, *states, *links, *of_nights, *judged, *sums], findings
+    others = _nights_of_sites(merged)
+    return Judgement(
+        files=(*doubts, *intervals, *fabric, *slots, *states, *links, *of_nights, *judged, *sums),
+        findings=_count_findings(verdicts),
+        few={night: late.log_ids for night, late in few.items() if night not in others},
+    )
 
 
 def _judged(
     staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger], workers: Callable[[], Workers] | None
-) -> tuple[list[LakeFile], int]:
-    """Features of the logs of some nights, and verdicts on them, and how many of these are findings."""
+) -> list[LakeFile]:
+    """Features of the logs of some nights, and verdicts on them."""
     of_partition: dict[Partition | None, list[LakeFile]] = defaultdict(list)
     for file in files:
         of_partition[file.partition].append(file)
@@ -224,16 +255,14 @@ def _judged(
     work = [(span, [file for partition in span.partitions for file in of_partition[partition]]) for span in found]
     # What takes a worker as long as it would take here is done here, where the views are made anyhow.
     if workers is None or len(work) == 1:
-        results = [judge_span(each, staging, judges) for each in work]
-        return list(chain.from_iterable(new for new, _ in results)), sum(count for _, count in results)
+        return list(chain.from_iterable(judge_span(each, staging, judges) for each in work))
     judged: list[LakeFile] = []
-    findings = done = 0
-    for (span, _), (new, count) in workers().map(judge_span, work, staging, judges):
+    done = 0
+    for (span, _), new in workers().map(judge_span, work, staging, judges):
         judged += new
-        findings += count
         done += span.logs
         progress.report("judge", done, sum(each.logs for each in found))
-    return judged, findings
+    return judged
 
 
 def _at_once(files: Sequence[LakeFile], workers: Callable[[], Workers] | None) -> int:
@@ -244,8 +273,8 @@ def _at_once(files: Sequence[LakeFile], workers: Callable[[], Workers] | None) -
     return min(JUDGED_AT_ONCE, max(_FEWEST_AT_ONCE, ceil(logs / workers().capacity())))
 
 
-def judge_span(work: tuple[Span, Sequence[LakeFile]], staging: Path, judges: Sequence[Trigger]) -> tuple[list[LakeFile], int]:
-    """Features of the logs of a span, verdicts on them, and how many of these are findings.
+def judge_span(work: tuple[Span, Sequence[LakeFile]], staging: Path, judges: Sequence[Trigger]) -> list[LakeFile]:
+    """Features of the logs of a span, and verdicts on them.
 
     Args:
         work: the span, and the files of its nights.
@@ -269,8 +298,7 @@ def judge_span(work: tuple[Span, Sequence[LakeFile]], staging: Path, judges: Seq
         for asked in asked_views(judges, span.where, opened):
             views.hold(asked.name, asked.rows)
             failed |= {asked.view: asked.fault} if asked.fault else {}
-        verdicts, findings = verdict_files(staging, span, views, judges, failed)
-    return [*worked_out, *verdicts], findings
+        return [*worked_out, *verdict_files(staging, span, views, judges, failed)]
 
 
 def judging_views(files: Iterable[LakeFile], judges: Sequence[Trigger]) -> AbstractContextManager[UncommittedViews]:
@@ -297,8 +325,8 @@ def night_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigg
     """
     partitions = sorted({partition for file in files if file.table == "log" and (partition := file.partition)})
     nights = [Span(cluster, (night,), 0) for cluster, night in partitions]
-    with views_over(files, [f"feature.{_OF_NIGHT}"], settings(judges)) as views:
-        return written(staging, _OF_NIGHT, nights, partial(_rows, view=_OF_NIGHT, views=views), "darshan_version")
+    with views_over(files, [f"feature.{OF_NIGHT}"], settings(judges)) as views:
+        return written(staging, OF_NIGHT, nights, partial(_rows, view=OF_NIGHT, views=views), "darshan_version")
 
 
 def work_out(staging: Path, span: Span, views: UncommittedViews, judges: Sequence[Trigger]) -> list[LakeFile]:
@@ -332,8 +360,8 @@ def verdict_files(
     views: UncommittedViews,
     judges: Sequence[Trigger],
     failed: Mapping[str, str] = MappingProxyType({}),
-) -> tuple[list[LakeFile], int]:
-    """Verdicts of the triggers on the logs of a span, and how many of the default ruleset are findings.
+) -> list[LakeFile]:
+    """Verdicts of the triggers on the logs of a span.
 
     Args:
         staging: the folder to write to.
@@ -343,6 +371,21 @@ def verdict_files(
         failed: views that could not be asked, with the reason.
     """
     judged = views.ask(judge_sql(judges, span.partitions, log_ids=span.log_ids, failed=failed), span)
-    are_findings = pc.and_(pc.equal(judged["state"], "fired"), pc.is_in(judged["level"], pa.array(["high", "warn"])))
-    findings = pc.sum(pc.and_(are_findings, pc.equal(judged["ruleset"], "iomine"))).as_py() or 0
-    return written(staging, "verdict", [span], lambda _: judged, *VERDICT_ORDER), findings
+    return written(staging, VERDICT, [span], lambda _: judged, *VERDICT_ORDER, notes=_judged_by(judges))
+
+
+def _judged_by(judges: Sequence[Trigger]) -> dict[str, str]:
+    return judged_by(judges, _asked(judges))
+
+
+def _nights_of_sites(files: Iterable[LakeFile]) -> set[Partition]:
+    """Nights that got rows which are of no log, such as accounting and readings of servers."""
+    return {partition for file in files if (partition := file.partition) and "log_id" not in TABLES[file.table].columns}
+
+
+def _count_findings(verdicts: Iterable[LakeFile]) -> int:
+    """How many verdicts of the default ruleset are findings."""
+    is_finding = (
+        (pc.field("state") == "fired") & pc.field("level").isin(list(FINDING_LEVELS)) & (pc.field("ruleset") == DEFAULT_RULESET)
+    )
+    return sum(pq.read_table(file.path, columns=["code"], filters=is_finding, partitioning=None).num_rows for file in verdicts)

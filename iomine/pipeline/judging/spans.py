@@ -4,12 +4,13 @@ What is judged at once lies in memory together, so its bound is that of a sweep,
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import pyarrow as pa
@@ -98,7 +99,12 @@ def _parts(cluster: str, night: date, logs: int, count: int) -> list[Span]:
 
 
 def written(
-    staging: Path, table: str, of_spans: Iterable[Span], rows_of: Callable[[Span], pa.Table], *order: str
+    staging: Path,
+    table: str,
+    of_spans: Iterable[Span],
+    rows_of: Callable[[Span], pa.Table],
+    *order: str,
+    notes: Mapping[str, str] = MappingProxyType({}),
 ) -> list[LakeFile]:
     """Writes rows span by span, to a file for each night.
 
@@ -108,13 +114,15 @@ def written(
         of_spans: what to write; the parts of a night follow each other.
         rows_of: gives the rows of a span, with `cluster` and `night`, in any order.
         order: columns that the rows of a span are sorted by.
+        notes: for the metadata of the files.
     """
     schema = arrow_schema(table)
     files = []
     for (cluster, nights), group in groupby(of_spans, key=lambda span: (span.cluster, span.nights)):
         with ExitStack() as stack:
             sinks = {
-                night: stack.enter_context(ParquetSink(table, new_file_path(staging, table, cluster, night))) for night in nights
+                night: stack.enter_context(ParquetSink(table, new_file_path(staging, table, cluster, night), notes))
+                for night in nights
             }
             for span in group:
                 rows = rows_of(span).sort_by([(name, "ascending") for name in order])

@@ -13,7 +13,7 @@ from iomine.lake import Snapshot, replaced, write_file
 from iomine.pipeline.ingest.find import shown
 from iomine.pipeline.ingest.known import KnownFile, known_files
 from iomine.pipeline.judging.rollups import known_logs
-from iomine.pipeline.reports import due
+from iomine.pipeline.reports import note_due
 from iomine.pipeline.stages.context import Reject, Sweep
 from iomine.pipeline.stages.judge import Judged
 from iomine.pipeline.stages.read import Staged
@@ -47,7 +47,7 @@ def commit(sweep: Sweep, judged: Judged) -> Committed:
     past = sweep.past(there)
     new += known_logs(sweep.staging, there, {(cluster, night) for table, night in past if table == "log"})
     new += known_files(sweep.staging, there, cluster, _files(staged))
-    due(sweep.warehouse).add({(file.cluster, file.night) for file in judged.files if file.cluster and file.night})
+    note_due(sweep.warehouse, {file.partition for file in judged.files if file.partition}, judged.few)
     for table in sorted({file.table for file in new} | {table for table, _ in past}):
         files = [file for file in new if file.table == table and (table, file.night) not in past]
         sweep.lake.commit(table, files, sweep.id, [(cluster, night) for name, night in past if name == table])

@@ -18,6 +18,10 @@ from iomine.units import MIB
 
 # A worker merges so much in seconds, and a scan does not notice that a night is in files of this size.
 LARGE_BYTES: Final = 128 * MIB
+# To write a file of this size takes no longer than to open it.
+LITTLE_BYTES: Final = MIB
+# How many times as much as came since may lie in a file that is written again.
+GROWTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class Merged:
 
 
 def merge(sweep: Sweep, staged: Staged) -> Merged:
-    """Merges staged files with those that are there, but for those that are large: to write them again would gain nothing.
+    """Merges staged files with those that are there, but for those that are much larger: to write them again would gain nothing.
 
     Raises:
         WarehouseError: files cannot be read or written.
@@ -42,12 +46,15 @@ def merge(sweep: Sweep, staged: Staged) -> Merged:
     """
     if not staged.files:
         return Merged(staged, ())
-    there: dict[tuple[str, Partition | None], list[LakeFile]] = {}
-    touched = {(file.table, file.partition) for file in staged.files}
-    for file in [*staged.identified.found.snapshot.files, *sorted(staged.files, key=_first)]:
-        if (partition := (file.table, file.partition)) in touched:
-            there.setdefault(partition, []).append(file)
-    merges = [(piece, sum(file.size_bytes for file in piece)) for files in there.values() for piece in _pieces(files)]
+    old: dict[tuple[str, Partition | None], list[LakeFile]] = {(file.table, file.partition): [] for file in staged.files}
+    new = {place: list[LakeFile]() for place in old}
+    for file in staged.identified.found.snapshot.files:
+        if (place := (file.table, file.partition)) in old:
+            old[place].append(file)
+    for file in sorted(staged.files, key=_first):
+        new[file.table, file.partition].append(file)
+    pieces_of = (_pieces(old[place], new[place]) for place in old)
+    merges = [(piece, _to_merge_bytes(piece)) for pieces in pieces_of for piece in pieces]
     merges.sort(key=lambda merge: -merge[1])
     workers = sweep.pool.workers(is_little=plan.is_little(size for _, size in merges))
     pieces = [piece for piece, _ in plan.cut(merges, workers.capacity())]
@@ -60,10 +67,22 @@ def merge(sweep: Sweep, staged: Staged) -> Merged:
     return Merged(staged, tuple(merged))
 
 
-def _pieces(files: Sequence[LakeFile]) -> Iterator[tuple[LakeFile, ...]]:
-    """Files of a partition that become one, in their order: each large one alone, and others until they make a large one."""
+def _pieces(old: Sequence[LakeFile], new: Sequence[LakeFile]) -> Iterator[tuple[LakeFile, ...]]:
+    """Files of a partition that become one, in their order; a file that is alone keeps its bytes.
+
+    Old ones stay alone that are large, or much larger than all that would be merged with them. So a row is written again as often
+    as its night grows severalfold, and a night has few files.
+    """
+    size = sum(file.size_bytes for file in new)
+    merged = set()
+    for file in sorted(old, key=lambda file: file.size_bytes):
+        if file.size_bytes >= LARGE_BYTES or file.size_bytes > max(LITTLE_BYTES, GROWTH * size):
+            break
+        merged.add(file.path)
+        size += file.size_bytes
+    yield from ((file,) for file in old if file.path not in merged)
     piece: list[LakeFile] = []
-    for file in files:
+    for file in [*(file for file in old if file.path in merged), *new]:
         if file.size_bytes >= LARGE_BYTES:
             yield (file,)
             continue
@@ -73,6 +92,10 @@ def _pieces(files: Sequence[LakeFile]) -> Iterator[tuple[LakeFile, ...]]:
             piece = []
     if piece:
         yield tuple(piece)
+
+
+def _to_merge_bytes(piece: Sequence[LakeFile]) -> int:
+    return sum(file.size_bytes for file in piece) if len(piece) > 1 else 0
 
 
 def _first(file: LakeFile) -> str:

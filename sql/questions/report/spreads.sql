@@ -13,7 +13,8 @@ WITH each AS (
         AND list_contains($log_ids, log_id) AND layer IN ('all', 'posix') AND rank >= 0
     UNION ALL
     SELECT
-        log_id, 'ost' AS spread_over, layer, ost_id AS number, sum(request_seconds) AS seconds, sum(moved_bytes::DOUBLE) AS moved_bytes
+        log_id, 'ost' AS spread_over, layer, ost_id AS number, list_sum(list_sort(list(request_seconds))) AS seconds,
+        sum(moved_bytes::DOUBLE) AS moved_bytes
     FROM main.ost_io
     WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
         AND list_contains($log_ids, log_id) AND layer = 'posix' AND ost_id IS NOT NULL
@@ -36,7 +37,7 @@ SELECT
     list_reverse(quantile_disc(amount, [n / 63.0 FOR n IN range(64)])) AS amounts,
     -- As highlights of traces have it: more than twice the median.
     count(*) FILTER (amount > 2 * median_amount) AS outlier_count,
-    arg_max(number, amount, 3) FILTER (amount > 2 * median_amount) AS outliers,
+    (list(number ORDER BY amount DESC, number) FILTER (amount > 2 * median_amount))[:3] AS outliers,
     max(amount, 3) FILTER (amount > 2 * median_amount) AS outlier_amounts
 FROM halved
 WHERE amount IS NOT NULL

@@ -62,7 +62,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
             rows_of[table].setdefault((cluster, night), []).append(key | row)
     swept = [staged(warehouse, table, rows, *of) for table, parts in rows_of.items() for of, rows in parts.items()]
     # With the features that a sweep leaves: to work them out anew takes most of the time that judging again takes without.
-    worked_out, _ = judge((), warehouse.staging, swept, TRIGGERS)
+    worked_out = judge((), warehouse.staging, swept, TRIGGERS).files
     committed(warehouse, [*swept, *worked_out], found_count=len(LOGS))
     return warehouse.root
 
@@ -383,7 +383,7 @@ def test_sweep_judges_its_nights_by_the_thresholds_of_the_site(again: Path) -> N
     (again / "thresholds.toml").write_text("[P06]\nsmall_write_ratio = 0.3\n")
     with begun(Settings((again,), again, "blue")) as sweep:
         merged = [staged(sweep.warehouse, "log", [{"log_id": "a1"}], "blue", APRIL)]
-        files, _ = judge(sweep.lake.snapshot.files, sweep.staging, merged, sweep.triggers)
+        files = judge(sweep.lake.snapshot.files, sweep.staging, merged, sweep.triggers).files
         (file,) = [file for file in files if file.table == "verdict"]
         verdicts = pq.read_table(file.path, columns=["state", "bar"], filters=[("code", "=", "P06")]).to_pylist()
     assert [{"state": "clear", "bar": 0.3}] == verdicts

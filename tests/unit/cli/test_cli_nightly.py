@@ -97,7 +97,7 @@ def test_a_range_that_is_begun_again_passes_over_nights_that_are_done(iomine, si
         swept.append(settings)
         summary = run(settings)
         # As reports do, which are not written here.
-        due(warehouse).strike(due(warehouse).nights())
+        due(warehouse).strike(due(warehouse).noted())
         return summary
 
     warehouse = Warehouse(site.parent / "warehouse")
@@ -142,7 +142,7 @@ def test_nights_out_of_order_stay_noted_until_they_are_settled(iomine, site, mon
     with monkeypatch.context() as patched:
         patched.setattr(corrections, "settle", killed)
         assert 0 != iomine(*since).exit_code
-    assert [("edison", dt.date(2017, 3, 20))] == unsettled(warehouse).nights()
+    assert [("edison", dt.date(2017, 3, 20))] == unsettled(warehouse).noted()
     settled: list[tuple[str, dt.date, dt.date]] = []
 
     def settle(_: Warehouse, *given: Any) -> int:
@@ -154,7 +154,7 @@ def test_nights_out_of_order_stay_noted_until_they_are_settled(iomine, site, mon
     monkeypatch.setattr(corrections, "settle", settle)
     assert "edison: 1 night judged anew by the nights before" in iomine(*since).stdout
     assert [("edison", dt.date(2017, 3, 20), dt.date(2017, 3, 20))] == settled
-    assert [("edison", dt.date(2017, 3, 19))] == unsettled(warehouse).nights()
+    assert [("edison", dt.date(2017, 3, 19))] == unsettled(warehouse).noted()
 
 
 @pytest.mark.proof

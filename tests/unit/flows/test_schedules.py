@@ -61,7 +61,7 @@ def test_the_flow_of_a_range_passes_over_nights_that_are_done(tmp_path: Path, sh
     def sweep(settings: Settings, _: date) -> Summary:
         swept.append(settings)
         summary = run(settings)
-        due(Warehouse(tmp_path)).strike(due(Warehouse(tmp_path)).nights())
+        due(Warehouse(tmp_path)).strike(due(Warehouse(tmp_path)).noted())
         return summary
 
     monkeypatch.setattr(nightly, "_swept", sweep)

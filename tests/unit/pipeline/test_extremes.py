@@ -152,7 +152,7 @@ def _build(root: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         # Nothing is to be withdrawn: what fails, fails here.
         patch.setattr(judge_room, "_without_culprits", lambda *_: [])
-        judged, _ = judge_room.judge([], root / "lake", files, TRIGGERS)
+        judged = judge_room.judge([], root / "lake", files, TRIGGERS).files
     _publish(root, [*files, *judged])
 
 

@@ -325,10 +325,9 @@ def judge_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def judged(lake, staging, *rest, **more):
         if not kept:
-            files, findings = judge(lake, staging, *rest, **more)
-            kept.append(([replace(file, path=Path(shutil.copy(file.path, folder))) for file in files], findings))
-        files, findings = kept[0]
-        return [replace(file, path=copied(file, staging)) for file in files], findings
+            found = judge(lake, staging, *rest, **more)
+            kept.append(replace(found, files=[replace(file, path=Path(shutil.copy(file.path, folder))) for file in found.files]))
+        return replace(kept[0], files=tuple(replace(file, path=copied(file, staging)) for file in kept[0].files))
 
     def copied(file, staging):
         path = new_file_path(staging, file.table, file.cluster, file.night)

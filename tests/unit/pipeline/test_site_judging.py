@@ -96,7 +96,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path in warehouse.root.rglob("*"):
         path.chmod(path.stat().st_mode & ~0o022)
     files = [staged(warehouse, table, of_table, "blue", NIGHT) for table, of_table in _rows().items() if of_table]
-    judged, _ = judge((), warehouse.staging, files, site_rules(warehouse).triggers)
+    judged = judge((), warehouse.staging, files, site_rules(warehouse).triggers).files
     committed(warehouse, [*files, *judged])
     return warehouse.root
 

@@ -53,7 +53,7 @@ def test_reports_of_a_sweep_that_died_are_written_by_the_next_and_then_stay(
         patched.setattr(sweep_room, "report", die)
         with pytest.raises(KilledError):
             run(settings)
-    assert due(warehouse).nights()
+    assert due(warehouse).noted()
     summary = run(settings)
     links = column(settings.warehouse, "SELECT report FROM findings")
     assert links
@@ -62,7 +62,7 @@ def test_reports_of_a_sweep_that_died_are_written_by_the_next_and_then_stay(
         path, _, code = link.partition("#")
         assert f'id="{code}"' in (settings.warehouse / path).read_text()
         assert (settings.warehouse / path).with_suffix(".json").exists()
-    assert due(warehouse).nights() == []
+    assert due(warehouse).noted() == []
     before = reports(settings)
     assert len(before) == 2 * len(links) + 2  # the triggers' page, and the index
     due(warehouse).add([("default", night) for night in column(settings.warehouse, "SELECT DISTINCT night FROM logs")])
