@@ -30,8 +30,8 @@ _COMMIT_POINT: Final = "sweep"
 _VERSION_FILE: Final = "schema_version"
 _HOURS_PER_DAY: Final = 24
 _SECONDS_PER_DAY: Final = 86400
-# A table is opened by reading its last checkpoint and the commits since, and each of these slows down all that is done with it. To tidy
-# it takes time in proportion to its files. The square root of their number keeps the sum of both least.
+# A table is opened by reading its last checkpoint and the commits since, and each of these slows down all that is done with it.
+# To tidy it takes time in proportion to its files. The square root of their number keeps the sum of both least.
 _FEWEST_COMMITS_PER_TIDYING: Final = 5
 _LAST_CHECKPOINT: Final = "_delta_log/_last_checkpoint"
 # For as long commits stay that a checkpoint has summed up; as files that were replaced do.

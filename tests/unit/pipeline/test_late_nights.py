@@ -1,4 +1,4 @@
-"""A night that was judged before and gets a few logs more: only these are judged, and all is as if they had come with the others."""
+"""A night that was judged before and gets a few logs more: only these are judged, and all is as if they had not been late."""
 
 import datetime as dt
 import shutil
