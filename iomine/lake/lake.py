@@ -240,7 +240,7 @@ class LakeWriter:
         folder = self._root / name
         if version - _summed_up(folder) >= max(_FEWEST_COMMITS_PER_TIDYING, isqrt(file_count)):
             return True
-        newest = folder / "_delta_log" / f"{version:020}.json"
+        newest = _log_of(folder, version)
         return not newest.exists() or newest.stat().st_mtime <= time.time() - grace_days * _SECONDS_PER_DAY
 
     def _adopted(self, file: LakeFile) -> LakeFile:
@@ -275,14 +275,16 @@ class _Held:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._tables: dict[str, tuple[tuple[int, int], DeltaTable, int, Sequence[LakeFile]]] = {}
+        self._tables: dict[str, tuple[tuple[int, int] | None, DeltaTable, int, Sequence[LakeFile]]] = {}
 
     def opened(self, name: str, version: int | None) -> DeltaTable | None:
         """A table, from what is held where its folder is the same one and it has the version that the last sweep names."""
         held = self._tables.get(name)
-        if held is not None and DeltaTable.is_deltatable(str(self.root / name)) and held[0] == _identity(self.root / name):
+        if held is not None and held[0] == _identity(self.root / name):
             there = held[1]
-            there.update_incremental()
+            # To look for what came since takes as long as there are commits.
+            if _log_of(self.root / name, there.version() + 1).exists():
+                there.update_incremental()
             if there.version() == version:
                 return there
         return _opened(self.root / name)
@@ -309,9 +311,18 @@ def _held_of(root: Path) -> _Held:
     return _last_held[0]
 
 
-def _identity(folder: Path) -> tuple[int, int]:
-    status = (folder / "_delta_log").stat()
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Of a table's log, None where there is none."""
+    try:
+        status = (folder / "_delta_log").stat()
+    except FileNotFoundError:
+        return None
     return status.st_dev, status.st_ino
+
+
+def _log_of(folder: Path, version: int) -> Path:
+    """Where a version of a table is logged."""
+    return folder / "_delta_log" / f"{version:020}.json"
 
 
 def _opened(folder: Path, version: int | None = None) -> DeltaTable | None:

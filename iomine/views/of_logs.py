@@ -1,10 +1,11 @@
 """The published views for many questions about the same few logs.
 
 To plan a question to the published views, over the files of all nights, takes longer than to answer it for a few logs, and each
-question reads its rows anew. Here what most of them read is worked out once, for these logs alone. Tables of which no question
-looks far back show only nights near those of the logs, since DuckDB goes through the names of all files of a table.
+question reads its rows anew. Here what most of them read is worked out once, for these logs alone. Tables show only nights that a
+question about these logs may read, since DuckDB goes through the names of all files of a table.
 """
 
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -36,8 +37,10 @@ _WANTED: Final = (
 
 # Other runs that a log met with ended so long before or after it: no job is longer.
 _NEAR: Final = timedelta(days=31)
-# Questions that look at all runs of a lineage, or at jobs.
-_LOOK_BACK: Final = ("report/history", "report/jobs")
+# Questions that look back at runs of a lineage, at jobs or at what the site's triggers found, and how far they do.
+_LOOK_BACK: Final = ("report/history", "report/jobs", "report/done_well")
+_BACK: Final = timedelta(days=91)
+_FILE: Final = re.compile(r"'([^']+/night=([0-9-]{10})/[^'/]+)'")
 
 
 @contextmanager
@@ -66,7 +69,7 @@ def open_for_logs(database: Path, logs: Mapping[str, object], limits: Limits = N
             # Nothing is committed, so that nothing is written that memory has room for.
             con.begin()
             with failures_named(limits):
-                _narrow(con, cast("date", wanted["first_night"]) - _NEAR, cast("date", wanted["last_night"]) + _NEAR)
+                _narrow(con, cast("date", wanted["first_night"]), cast("date", wanted["last_night"]))
                 for view in _HELD:
                     con.execute(f"ALTER VIEW {view} RENAME TO {view.partition('.')[2]}_of_all")
                     con.execute(f"CREATE TABLE {view} AS FROM {view}_of_all WHERE {_WANTED}", wanted)
@@ -74,21 +77,27 @@ def open_for_logs(database: Path, logs: Mapping[str, object], limits: Limits = N
 
 
 def _narrow(con: Connection, first: date, last: date) -> None:
-    """Leaves the files of other nights out of tables by log."""
+    """Leaves files out that lie too far from these nights for any question about their logs."""
     (directory,) = con.execute("SELECT value FROM _meta WHERE key = $key", {"key": LAKE_DIRECTORY}).fetchone() or ("",)
+    # All paths begin with it, and have no other quotes.
+    if "'" in directory:
+        return
+    end = str(last + _NEAR)
     for table, sql in con.execute("SELECT view_name, sql FROM duckdb_views() WHERE schema_name = 'lake'").fetchall():
-        if table not in _narrow_tables():
+        if (days := _days_before().get(table)) is None:
             continue
-        # Every other piece is a quoted text. Of a path with a quote within, a piece is no path.
-        paths = [text for text in sql.split("'")[1::2] if text.endswith(".parquet")]
-        if not all(path.startswith(directory) for path in paths):
-            return
-        near = [path for path in paths if f"night={first}" <= path.rsplit("/", 2)[-2] <= f"night={last}"]
-        if len(near) < len(paths):
+        begin, files = str(first - days), _FILE.findall(sql)
+        near = [path for path, night in files if begin <= night <= end]
+        if len(near) < len(files):
             con.execute(f"CREATE OR REPLACE VIEW lake.{table} AS {lake_sql(TABLES[table], near)}")
 
 
 @cache
-def _narrow_tables() -> frozenset[str]:
+def _days_before() -> Mapping[str, timedelta]:
+    """How far back questions about logs look in tables by log, and in others that they look back at."""
     looked_back = tables_read([read for name in _LOOK_BACK for read in find_question(name).reads])
-    return frozenset(name for name, each in TABLES.items() if each.partitioned and "log_id" in each.columns) - looked_back
+    return {
+        name: _BACK if name in looked_back else _NEAR
+        for name, table in TABLES.items()
+        if table.partitioned and ("log_id" in table.columns or name in looked_back)
+    }

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from itertools import groupby, repeat
 from operator import attrgetter
 from pathlib import Path
@@ -29,6 +30,9 @@ from iomine.sources.garbage import without_collection
 KNOWN_FILES: Final = "known_file"
 # Ticks are up to two seconds, and clocks of servers may differ by more.
 _SETTLED_NS: Final = 60 * 10**9
+# A process that sweeps night after night reads the small files of all nights before once. They take 160 MB at most.
+_KEPT_ROWS: Final = 10_000
+_KEPT_FILES: Final = 1000
 
 
 class KnownFile(NamedTuple):
@@ -92,11 +96,26 @@ def final_rejects(snapshot: Snapshot) -> list[dict[str, Any]]:
 def known_ids(snapshot: Snapshot, asked: set[str]) -> dict[str, str]:
     """Which of these the lake has, and of which cluster; the ids of a long history would not fit in memory together."""
     known: dict[str, str] = {}
+    wanted = pa.array(asked, pa.string())
     for file in snapshot.of("log", KNOWN) if asked else ():
-        with pq.ParquetFile(file.path) as opened:
-            ids = opened.read(["log_id"], use_threads=False)["log_id"]
-        known.update(dict.fromkeys(asked.intersection(ids.to_pylist()), file.cluster or ""))
+        ids = _column(file, "log_id")
+        known.update(dict.fromkeys(ids.filter(pc.is_in(ids, wanted)).to_pylist(), file.cluster or ""))
     return known
+
+
+def _column(file: LakeFile, name: str) -> pa.ChunkedArray:
+    return _kept(file.path, name) if file.row_count <= _KEPT_ROWS else _read(file.path, name)
+
+
+@lru_cache(_KEPT_FILES)
+def _kept(path: Path, name: str) -> pa.ChunkedArray:
+    return _read(path, name)
+
+
+def _read(path: Path, name: str) -> pa.ChunkedArray:
+    # A file a night; a dataset of one file, which `read_table` makes, takes more than twice as long.
+    with pq.ParquetFile(path) as opened:
+        return opened.read([name], use_threads=False)[name]
 
 
 def is_settled(state: FileState, begun_at: datetime) -> bool:
@@ -119,9 +138,7 @@ def remembered(snapshot: Snapshot, paths: Mapping[int, str]) -> dict[str, KnownF
     wanted = np.sort(np.fromiter(paths, np.int64, len(paths)))
     found: dict[str, KnownFile] = {}
     for file in snapshot.of(KNOWN_FILES) if paths else ():
-        # A file a night; a dataset of one file, which `read_table` makes, takes more than twice as long.
-        with pq.ParquetFile(file.path) as opened:
-            states = opened.read(["file_state"], use_threads=False)["file_state"].to_numpy()
+        states = _column(file, "file_state").to_numpy()
         places = np.minimum(np.searchsorted(wanted, states), len(wanted) - 1)
         if (is_wanted := wanted[places] == states).any():
             rows = pq.read_table(file.path, columns=["file_state", "log_id", "file_count"]).filter(pa.array(is_wanted))

@@ -15,7 +15,8 @@ from iomine.views.of_logs import open_for_logs
 from iomine.views.query import answer_own
 
 NIGHT = date(2024, 4, 18)
-NEAR, FAR = NIGHT - timedelta(days=31), NIGHT - timedelta(days=32)
+FARTHEST, FAR, NEAR, PAST = (NIGHT - timedelta(days=days) for days in (92, 91, 31, -32))
+NIGHTS = [FARTHEST, FAR, NEAR, NIGHT, PAST]
 LOGS = {"log_ids": ["a"], "first_night": NIGHT, "last_night": NIGHT, "first_log_id": "a", "last_log_id": "a"}
 
 
@@ -51,22 +52,19 @@ def test_the_catalog_stays_as_it_was(database: Path) -> None:
     assert ["iomine.duckdb"] == [path.name for path in database.parent.iterdir() if "duckdb" in path.name]
 
 
-@pytest.mark.parametrize(("name", "nights"), [("warehouse", [NEAR, NIGHT]), ("bob's", [FAR, NEAR, NIGHT])])
-def test_tables_by_log_show_nights_near_those_of_the_logs(tmp_path: Path, name: str, nights: list[date]) -> None:
-    """No question looks further back in them, as some do in the table of logs. With a quote in the path all stay."""
+@pytest.mark.parametrize(("name", "is_narrow"), [("warehouse", True), ("bob's", False)])
+def test_tables_show_nights_that_questions_about_the_logs_may_read(tmp_path: Path, name: str, is_narrow: bool) -> None:
+    """They look back at runs of a lineage, and no further than what is near in most tables. With a quote in the path all stay."""
     root = tmp_path / name
     files = {
         table: [
-            str(
-                write_file(
-                    root / "lake", table, pa.Table.from_pylist([{"log_id": "a"}], schema=arrow_schema(table)), "x", night
-                ).path
-            )
-            for night in (FAR, NEAR, NIGHT)
+            str(write_file(root / "lake", table, pa.Table.from_pylist([row], schema=arrow_schema(table)), "x", night).path)
+            for night in NIGHTS
         ]
-        for table in ("log", "phase")
+        for table, row in (("log", {"log_id": "a"}), ("phase", {"log_id": "a"}), ("finding_night", {"code": "P05"}))
     }
     build_catalog(root / "iomine.duckdb", files, {}, {})
     with open_for_logs(root / "iomine.duckdb", LOGS) as con:
-        assert nights == answer_own(con, "SELECT night FROM core.phase ORDER BY night")["night"].to_pylist()
-        assert [FAR, NEAR, NIGHT] == answer_own(con, "SELECT night FROM core.log ORDER BY night")["night"].to_pylist()
+        shown = {table: answer_own(con, f"SELECT night FROM core.{table} ORDER BY night")["night"].to_pylist() for table in files}
+    looked_back = NIGHTS[1:4] if is_narrow else NIGHTS
+    assert {"log": looked_back, "phase": NIGHTS[2:4] if is_narrow else NIGHTS, "finding_night": looked_back} == shown
