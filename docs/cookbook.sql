@@ -110,6 +110,15 @@ FROM mount_usage
 GROUP BY ALL
 ORDER BY log_count DESC, mount, fs_type;
 
+-- ## What went through which layer of the I/O stack, month by month?
+SELECT date_trunc('month', night)::DATE AS month, layer, sum(log_count)::BIGINT AS log_count,
+    round(sum(read_bytes::DOUBLE) / 1e9) AS read_gb, round(sum(write_bytes::DOUBLE) / 1e9) AS write_gb,
+    round(sum(read_core_seconds + write_core_seconds + meta_core_seconds) / 3600, 1) AS core_hours
+FROM layer_usage
+GROUP BY ALL
+ORDER BY month, core_hours DESC NULLS LAST, layer
+LIMIT 8;
+
 -- ## Which files are read by most jobs?
 SELECT files.path, count(DISTINCT job_id) AS job_count, count(DISTINCT "user") AS user_count, round(sum(files.read_bytes::DOUBLE) / 1e9, 2) AS read_gb
 FROM files

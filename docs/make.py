@@ -119,7 +119,7 @@ _RETENTION: Final = """\
 # Copy this file into the warehouse, as retention.toml, and change what is to differ: 0, a # before the line or no line at
 # all is for ever. Sweeps drop by it from then on; the files themselves go a week later. Tables that verdicts are worked
 # out from are not here: they leave with log, as does all else that belongs to logs, except for the sums in app_night,
-# finding_night and mount_night.
+# finding_night, mount_night and layer_night.
 
 [days]
 """

@@ -78,7 +78,7 @@ def make_site(root: Path) -> Path:
     files = {name: _written(root / "lake" / name, name, rows) for name, rows in tables.items()}
     reference = {"triggers": reference_table()}
     build_catalog(root / "iomine.duckdb", files, reference, {})
-    for name in ("app_night", "finding_night", "mount_night"):
+    for name in ("app_night", "finding_night", "mount_night", "layer_night"):
         columns = ", ".join(f'"{column}"' for column in arrow_schema(name, with_partition_keys=True).names)
         files[name] = _written(
             root / "lake" / name, name, ask(root / "iomine.duckdb", f"SELECT {columns} FROM feature.{name}").to_pylist()

@@ -17,8 +17,10 @@ from iomine.views.site import SiteView
 # So that who holds one need not know DuckDB.
 Connection = duckdb.DuckDBPyConnection
 
-# To open a catalog takes longer than most of what is asked of it, so those of an empty lake are kept for the next who asks.
-_idle: Final[list[duckdb.DuckDBPyConnection]] = []
+# To open a catalog takes longer than most of what is asked of it, so those of an empty lake are kept for the next who asks, with
+# how often they were used. Each use makes all later ones slower, which from so many on costs more than to open another.
+_idle: Final[list[tuple[duckdb.DuckDBPyConnection, int]]] = []
+_MOST_USES: Final = 16
 
 
 @contextmanager
@@ -45,9 +47,9 @@ def passing_views(
     """
     check(lake)
     try:
-        con = _idle.pop()
+        con, uses = _idle.pop()
     except IndexError:
-        con = _of_empty_lake()
+        con, uses = _of_empty_lake(), 0
     try:
         con.execute("RESET max_execution_time" if seconds is None else f"SET max_execution_time = {seconds * 1000:.0f}")
         con.begin()
@@ -62,7 +64,10 @@ def passing_views(
     except BaseException:
         con.close()
         raise
-    _idle.append(con)
+    if uses + 1 < _MOST_USES:
+        _idle.append((con, uses + 1))
+    else:
+        con.close()
 
 
 def hold(con: duckdb.DuckDBPyConnection, views: Iterable[View]) -> None:

@@ -113,6 +113,7 @@ OWN_RULES: Final[Mapping[str, str]] = {
     "app_night": _SUMMED("app_night", f"{_OWN_USER} OR {_OWN_ACCOUNT}", ()),
     "finding_night": _SUMMED("finding_night", _OWN_USER, ("code", "level")),
     "mount_night": _SUMMED("mount_night", _OWN_USER, ("mount", "fs_type")),
+    "layer_night": _SUMMED("layer_night", _OWN_USER, ("layer",)),
 }
 _OPERATOR_RULES: Final[Mapping[str, str]] = {"mail": _NONE}
 

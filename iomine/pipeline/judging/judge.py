@@ -254,7 +254,7 @@ def _judged(
     found = spans(files, _at_once(files, workers))
     work = [(span, [file for partition in span.partitions for file in of_partition[partition]]) for span in found]
     # What takes a worker as long as it would take here is done here, where the views are made anyhow.
-    if workers is None or len(work) == 1:
+    if workers is None or len(work) <= 1:
         return list(chain.from_iterable(judge_span(each, staging, judges) for each in work))
     judged: list[LakeFile] = []
     done = 0

@@ -20,7 +20,7 @@ from iomine.pipeline.judging.uncommitted import views_over
 from iomine.schema.registry import arrow_schema
 
 # Logs that are summed up at once: of records there are many for each, of verdicts few are findings.
-_AT_ONCE: Final = {"app_night": 100_000, "finding_night": 100_000, "mount_night": JUDGED_AT_ONCE}
+_AT_ONCE: Final = {"app_night": 100_000, "finding_night": 100_000, "mount_night": JUDGED_AT_ONCE, "layer_night": JUDGED_AT_ONCE}
 ROLL_UPS: Final = tuple(_AT_ONCE)
 OF_VERDICTS: Final = ("app_night", "finding_night")
 KNOWN: Final = "known_log"

@@ -28,6 +28,14 @@ MOUNT_NIGHT = Table(
         "small_written_core_seconds",
     ),
 )
+LAYER_NIGHT = Table(
+    "layer_night",
+    "What a user's program did in a layer of the I/O stack in a night.",
+    (
+        *("user", "uid", "app", "layer", "log_count", "file_count", "read_bytes", "write_bytes", "read_count", "write_count"),
+        *("read_core_seconds", "write_core_seconds", "meta_core_seconds"),
+    ),
+)
 KNOWN_LOG = Table(
     "known_log", "A log whose rows have left, by which it is still known.", ("log_id",), grain=("cluster", "night", "log_id")
 )

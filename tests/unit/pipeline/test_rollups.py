@@ -34,7 +34,7 @@ ANSWERS = {
         view: f"SELECT * FROM {view}"
         for view in (
             *("offenders", "worst_offenders", "repeat_offenders", "findings_by_trigger", "findings_by_user"),
-            *("small_file_producers", "mount_usage"),
+            *("small_file_producers", "mount_usage", "layer_usage"),
         )
     },
     "trends": "SELECT * EXCLUDE (rejected_count) FROM trends WHERE log_count > 0",
@@ -94,7 +94,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     rejudge(warehouse, FEW)
     there = warehouse.lake.snapshot().files
     nights = {file.partition for file in there if file.partition}
-    _commit(warehouse, roll_up(warehouse.staging, there, nights, ["mount_night"]))
+    _commit(warehouse, roll_up(warehouse.staging, there, nights, ["mount_night", "layer_night"]))
     return warehouse
 
 
@@ -163,6 +163,19 @@ def test_sums_are_those_of_the_logs(logs: list[tuple[str | None, str, str | None
     findings = sum(len(found) for *_, found in logs)
     assert [findings] * 2 == [sum(row["finding_count"] for row in sums[view]) for view in ("app_night", "finding_night")]
     assert sum(1 for *_, found in logs if found) == sum(row["finding_log_count"] for row in sums["app_night"])
+
+
+def test_layers_are_summed_up_over_the_logs_of_a_night(warehouse: Path) -> None:
+    """Three logs a night write a file each through POSIX: a million bytes in a hundred requests, in 20 to 22 s."""
+    summed = rows(warehouse, "SELECT * EXCLUDE (cluster, night, user_count) FROM layer_usage WHERE cluster = 'blue'")
+    counts = {"log_count": 3, "file_count": 3, "read_bytes": 0, "write_bytes": 3 * 10**6, "read_count": 0, "write_count": 300}
+    times = {"read_core_seconds": 0.0, "write_core_seconds": 63.0, "meta_core_seconds": 3.0}
+    assert [{"layer": "posix", **counts, **times}] * len(NIGHTS) == summed
+    of_logs = "SELECT sum(write_core_seconds), sum(write_bytes), count(*) FROM log_layers"
+    in_sums = "SELECT sum(write_core_seconds), sum(write_bytes), sum(log_count) FROM layer_usage"
+    assert rows(warehouse, f"FROM ({of_logs}) AS of_logs (seconds, bytes, logs)") == rows(
+        warehouse, f"FROM ({in_sums}) AS in_sums (seconds, bytes, logs)"
+    )
 
 
 def test_nights_whose_sums_are_outdated(tmp_path: Path) -> None:
