@@ -53,6 +53,8 @@ class Limits:
     threads: int | None = None
 
 
+# Another may add up floats in another order.
+ENGINE_VERSION: Final = duckdb.__version__
 NO_LIMITS: Final = Limits()
 
 

@@ -11,7 +11,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -24,7 +23,7 @@ from iomine.schema.registry import arrow_schema
 from iomine.triggers.judge import judge_sql, settings
 from iomine.triggers.model import Trigger
 from iomine.views.model import needed_views
-from iomine.views.query import engine
+from iomine.views.query import ENGINE_VERSION, engine
 
 # What features of logs need to know of all logs of their night.
 OF_NIGHT: Final = "darshan_build"
@@ -102,7 +101,7 @@ def judged_by(judges: Sequence[Trigger], views: Collection[str]) -> dict[str, st
         views: what they ask, each with its schema.
     """
     asked = (f"{view.qualified}: {view.sql}" for view in needed_views(views))
-    said = [__version__, duckdb.__version__, repr(sorted(settings(judges).items())), judge_sql(judges), *asked]
+    said = [__version__, ENGINE_VERSION, repr(sorted(settings(judges).items())), judge_sql(judges), *asked]
     return {_JUDGED_BY: sha256("\n".join(said).encode()).hexdigest()}
 
 

@@ -20,13 +20,13 @@ from iomine.simulate import Settings as Simulated
 from iomine.simulate import simulate
 
 NIGHT: Final = ("default", dt.date(2026, 1, 5))
-READ: Final = frozenset(("log", "posix_file", "weather", "darshan_build"))
+READ: Final = frozenset(("log", "posix_file", "run_usual", "darshan_build"))
 MADE: Final = frozenset((VERDICT, "log_requests"))
 BUILD: Final = {"darshan_version": "3.4.4", "stat_count": 2}
 BEFORE: Final = {
     "log": [{"log_id": "a"}, {"log_id": "b"}],
     "posix_file": [{"log_id": "a", "file_id": 1}, {"log_id": "b", "file_id": 1}],
-    "weather": [{"log_id": "a", "neighbour_ratio": 0.25}, {"log_id": "b", "neighbour_ratio": 0.25}],
+    "run_usual": [{"log_id": "a", "run_slowdown_ratio": 0.25}, {"log_id": "b", "run_slowdown_ratio": 0.25}],
     "darshan_build": [BUILD],
     VERDICT: [{"log_id": "a", "code": "P05"}, {"log_id": "b", "code": "P05"}],
     "log_requests": [{"log_id": "a"}, {"log_id": "b"}],
@@ -56,12 +56,12 @@ def test_logs_that_came_are_judged(tmp_path: Path) -> None:
     assert {NIGHT: {"c"}} == {night: late.log_ids for night, late in found.items()}
 
 
-def test_logs_that_met_with_something_else_than_before_are_judged(tmp_path: Path) -> None:
-    """Another run may change what servers are held against."""
-    weather = [{"log_id": "a", "neighbour_ratio": 0.5}, BEFORE["weather"][1]]
-    assert {NIGHT: {"a"}} == {night: late.log_ids for night, late in sweep(tmp_path, {"weather": weather}).items()}
+def test_logs_that_are_held_against_something_else_than_before_are_judged(tmp_path: Path) -> None:
+    """Another run may change what usual runs take."""
+    usual = [{"log_id": "a", "run_slowdown_ratio": 0.5}, BEFORE["run_usual"][1]]
+    assert {NIGHT: {"a"}} == {night: late.log_ids for night, late in sweep(tmp_path, {"run_usual": usual}).items()}
     # Two of three logs: to judge all is as much.
-    assert {} == sweep(tmp_path, ONE_MORE | {"weather": weather})
+    assert {} == sweep(tmp_path, ONE_MORE | {"run_usual": usual})
 
 
 @pytest.mark.parametrize(
