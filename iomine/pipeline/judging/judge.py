@@ -190,11 +190,11 @@ def _judge(
 ) -> Judgement:
     staging.mkdir(parents=True, exist_ok=True)
     there = replaced(lake, merged)
-    late = outdated(there, merged)
+    unsummed = outdated(there, merged)
     logged = {file.partition for file in there if file.table == "log"}
     # First, since what is usual is not learned from logs that somebody else may have written.
     read = {partition for file in merged if (partition := file.partition) and partition in logged}
-    doubts = owner_files(staging, there, read | late, collectors)
+    doubts = owner_files(staging, there, read | unsummed, collectors)
     there = replaced(there, doubts)
     intervals = interval_files(
         staging, there, {partition for file in merged if file.table in READINGS and (partition := file.partition)}
@@ -218,7 +218,7 @@ def _judge(
     # A run of the night after may have begun on the same links.
     touched |= {file.partition for file in links if file.partition}
     # Of nights whose verdicts have left there is nothing to sum up until they are judged again.
-    touched |= late - {file.partition for file in there if file.table == "verdict"}
+    touched |= unsummed - {file.partition for file in there if file.table == VERDICT}
     partitions = {partition for file in there if file.table == "log" and (partition := file.partition) in touched}
     judges = list(triggers.values())
     made = frozenset((_CLAIMS, VERDICT, *features(judges)))
@@ -235,8 +235,8 @@ def _judge(
     judged = _judged(staging, [*(file for file in files if file.partition not in few), *of_few], judges, workers)
     judged = [few[night].beside(staging, file) if (night := file.partition) in few else file for file in judged]
     verdicts = [file for file in replaced(there, judged) if file.table == VERDICT and file.partition in partitions]
-    sums = roll_up(staging, replaced(there, verdicts), partitions | late)
-    others = _nights_of_sites(merged)
+    sums = roll_up(staging, replaced(there, verdicts), partitions | unsummed)
+    others = _nights_with_more_than_logs(merged)
     return Judgement(
         files=(*doubts, *intervals, *fabric, *slots, *states, *links, *of_nights, *judged, *sums),
         findings=_count_findings(verdicts),
@@ -378,7 +378,7 @@ def _judged_by(judges: Sequence[Trigger]) -> dict[str, str]:
     return judged_by(judges, _asked(judges))
 
 
-def _nights_of_sites(files: Iterable[LakeFile]) -> set[Partition]:
+def _nights_with_more_than_logs(files: Iterable[LakeFile]) -> set[Partition]:
     """Nights that got rows which are of no log, such as accounting and readings of servers."""
     return {partition for file in files if (partition := file.partition) and "log_id" not in TABLES[file.table].columns}
 
