@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import cache
 from math import isqrt
 from pathlib import Path
 from typing import Final
@@ -31,7 +32,8 @@ _VERSION_FILE: Final = "schema_version"
 _HOURS_PER_DAY: Final = 24
 _SECONDS_PER_DAY: Final = 86400
 # A table is opened by reading its last checkpoint and the commits since, and each of these slows down all that is done with it.
-# To tidy it takes time in proportion to its files. The square root of their number keeps the sum of both least.
+# To make a checkpoint takes time in proportion to the table's files. Half the square root of their number keeps the sum of both
+# least.
 _FEWEST_COMMITS_PER_TIDYING: Final = 5
 _LAST_CHECKPOINT: Final = "_delta_log/_last_checkpoint"
 # For as long commits stay that a checkpoint has summed up; as files that were replaced do.
@@ -172,7 +174,7 @@ class LakeWriter:
             is_whole: the files are all that the table is to hold, of any cluster.
         """
         entry = table(name)
-        schema = Schema.from_arrow(_plain(arrow_schema(name, with_partition_keys=True)))
+        schema = _delta_schema(name)
         properties = CommitProperties(custom_metadata={"sweep_id": sweep_id})
         adopted = [self._adopted(file) for file in files]
         actions = [self._action(file) for file in adopted]
@@ -216,7 +218,8 @@ class LakeWriter:
     def tidy(self, grace_days: int) -> None:
         """Deletes files that no version younger than the grace period needs, those of dead sweeps included, and sums logs up.
 
-        A table is due once it has got some commits, or has got none for the grace period: tables list a folder for each night.
+        A table is due once it has got some commits, or has got none for the grace period. Files and old commits are
+        looked for by the first tidying after a day, since that lists a folder for each night.
         Only versions that a sweep has named are summed up: an older one that it named could not be gone back to.
         To be called before anything is committed.
         """
@@ -224,12 +227,15 @@ class LakeWriter:
             files = self._snapshot.of(name)
             if not self._is_due(name, there.version(), len(files), grace_days):
                 continue
-            there.vacuum(retention_hours=grace_days * _HOURS_PER_DAY, dry_run=False, enforce_retention_duration=False, full=True)
-            # What is deleted is a commit too.
-            there.update_incremental()
+            if is_first := _is_older(self._root / name / _LAST_CHECKPOINT, days=min(1, grace_days)):
+                hours = grace_days * _HOURS_PER_DAY
+                there.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False, full=True)
+                # What is deleted is a commit too.
+                there.update_incremental()
             if name not in self.ahead and there.version() > _summed_up(self._root / name):
                 there.create_checkpoint()
-                there.cleanup_metadata()
+                if is_first:
+                    there.cleanup_metadata()
             # Opened anew, since what it has read commit by commit it goes through commit by commit.
             self._tables[name] = opened = DeltaTable(self._root / name)
             self._snapshot = self._snapshot.after(name, opened.version(), ())
@@ -238,10 +244,9 @@ class LakeWriter:
     def _is_due(self, name: str, version: int, file_count: int, grace_days: int) -> bool:
         """Whether a table is to be tidied."""
         folder = self._root / name
-        if version - _summed_up(folder) >= max(_FEWEST_COMMITS_PER_TIDYING, isqrt(file_count)):
+        if version - _summed_up(folder) >= max(_FEWEST_COMMITS_PER_TIDYING, isqrt(file_count) // 2):
             return True
-        newest = _log_of(folder, version)
-        return not newest.exists() or newest.stat().st_mtime <= time.time() - grace_days * _SECONDS_PER_DAY
+        return _is_older(_log_of(folder, version), days=grace_days)
 
     def _adopted(self, file: LakeFile) -> LakeFile:
         """The file, moved to its place in the lake."""
@@ -325,6 +330,11 @@ def _log_of(folder: Path, version: int) -> Path:
     return folder / "_delta_log" / f"{version:020}.json"
 
 
+def _is_older(file: Path, *, days: int) -> bool:
+    """Whether a file was written so many days ago or before, or is missing."""
+    return not file.exists() or file.stat().st_mtime <= time.time() - days * _SECONDS_PER_DAY
+
+
 def _opened(folder: Path, version: int | None = None) -> DeltaTable | None:
     return DeltaTable(folder, version=version) if DeltaTable.is_deltatable(str(folder)) else None
 
@@ -358,8 +368,9 @@ def _files(folder: Path, opened: DeltaTable) -> list[LakeFile]:
     ]
 
 
-def _plain(schema: pa.Schema) -> pa.Schema:
-    """The schema as Delta knows it, which has no dictionaries."""
-    return pa.schema(
-        [field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field for field in schema]
-    )
+@cache
+def _delta_schema(name: str) -> Schema:
+    """A table's schema as Delta knows it, which has no dictionaries."""
+    schema = arrow_schema(name, with_partition_keys=True)
+    plain = [field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field for field in schema]
+    return Schema.from_arrow(pa.schema(plain))

@@ -198,14 +198,22 @@ def test_a_sweep_that_died_long_ago_is_rolled_back(lake, opened, staging):
 
 
 def test_files_of_dead_sweeps_are_swept_away(writer, lake, staging):
-    """A file that was moved in but never committed goes once it is older than the grace period, within five commits."""
+    """A file that was moved in but never committed goes once it is older than the grace period, within a day and five commits."""
     left = staged(lake, "dead").path
-    for number in range(5):
+    for number in range(6):
         writer.commit("mount", [staged(staging, str(number))], str(number))
     writer.tidy(grace_days=7)
     assert left.exists()
 
     os.utime(left, (LONG_AGO, LONG_AGO))
+    for number in range(5):
+        writer.commit("mount", [staged(staging, str(number))], str(number))
+        writer.tidy(grace_days=7)
+    assert left.exists()
+
+    (checkpoint,) = lake.rglob("mount/_delta_log/_last_checkpoint")
+    yesterday = checkpoint.stat().st_mtime - 86400
+    os.utime(checkpoint, (yesterday, yesterday))
     for number in range(5):
         writer.commit("mount", [staged(staging, str(number))], str(number))
         writer.tidy(grace_days=7)
