@@ -59,21 +59,23 @@ def open_for_logs(database: Path, logs: Mapping[str, object], limits: Limits = N
         WarehouseError, LimitError, UsageError: as for `open_catalog` and `answer`.
     """
     wanted = {name: logs[name] for name in _NAMES}
+    # Gone as soon as it is open, so that a process which is killed leaves none.
     with TemporaryDirectory(prefix="iomine-") as place:
         copy = Path(place) / database.name
         try:
             shutil.copyfile(database, copy)
         except OSError as error:
             raise LimitError(f"The catalog cannot be copied to {place}: name a folder with room in $TMPDIR.") from error
-        with closing(open_catalog(copy, limits, database.absolute().parent, is_copy=True)) as con:
-            # Nothing is committed, so that nothing is written that memory has room for.
-            con.begin()
-            with failures_named(limits):
-                _narrow(con, cast("date", wanted["first_night"]), cast("date", wanted["last_night"]))
-                for view in _HELD:
-                    con.execute(f"ALTER VIEW {view} RENAME TO {view.partition('.')[2]}_of_all")
-                    con.execute(f"CREATE TABLE {view} AS FROM {view}_of_all WHERE {_WANTED}", wanted)
-            yield con
+        opened = open_catalog(copy, limits, database.absolute().parent, is_copy=True)
+    with closing(opened) as con:
+        # Nothing is committed, so that nothing is written that memory has room for.
+        con.begin()
+        with failures_named(limits):
+            _narrow(con, cast("date", wanted["first_night"]), cast("date", wanted["last_night"]))
+            for view in _HELD:
+                con.execute(f"ALTER VIEW {view} RENAME TO {view.partition('.')[2]}_of_all")
+                con.execute(f"CREATE TABLE {view} AS FROM {view}_of_all WHERE {_WANTED}", wanted)
+        yield con
 
 
 def _narrow(con: Connection, first: date, last: date) -> None:

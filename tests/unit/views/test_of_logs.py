@@ -1,6 +1,7 @@
 """The published views for questions about a few logs."""
 
 import shutil
+import tempfile
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -50,6 +51,16 @@ def test_the_catalog_stays_as_it_was(database: Path) -> None:
         assert ["a"] == answer_own(con, "SELECT log_id FROM core.posix_file")["log_id"].to_pylist()
     assert before == database.read_bytes()
     assert ["iomine.duckdb"] == [path.name for path in database.parent.iterdir() if "duckdb" in path.name]
+
+
+def test_a_process_that_is_killed_leaves_no_copy(database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it is in use already, the copy has no name."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    with open_for_logs(database, LOGS) as con:
+        assert [] == list(folder.iterdir())
+        assert ["a"] == answer_own(con, "SELECT log_id FROM core.posix_file")["log_id"].to_pylist()
 
 
 @pytest.mark.parametrize(("name", "is_narrow"), [("warehouse", True), ("bob's", False)])
