@@ -35,8 +35,8 @@ _WANTED: Final = (
     "AND list_contains($log_ids, log_id)"
 )
 
-# Other runs that a log met with ended so long before or after it: no job is longer.
-_NEAR: Final = timedelta(days=31)
+# Other logs of a job, and servers' slots of a run, may lie in the night before and after.
+_NEAR: Final = timedelta(days=1)
 # Questions that look back at runs of a lineage, at jobs or at what the site's triggers found, and how far they do.
 _LOOK_BACK: Final = ("report/history", "report/jobs", "report/done_well")
 _BACK: Final = timedelta(days=91)

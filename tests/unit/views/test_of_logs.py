@@ -16,7 +16,7 @@ from iomine.views.of_logs import open_for_logs
 from iomine.views.query import answer_own
 
 NIGHT = date(2024, 4, 18)
-FARTHEST, FAR, NEAR, PAST = (NIGHT - timedelta(days=days) for days in (92, 91, 31, -32))
+FARTHEST, FAR, NEAR, PAST = (NIGHT - timedelta(days=days) for days in (92, 91, 1, -2))
 NIGHTS = [FARTHEST, FAR, NEAR, NIGHT, PAST]
 LOGS = {"log_ids": ["a"], "first_night": NIGHT, "last_night": NIGHT, "first_log_id": "a", "last_log_id": "a"}
 
