@@ -272,12 +272,26 @@ def coalesced(requests: Requests, groups: Integers, gathering: Gathering) -> Lef
         groups: for each of their rows the group that it counts in, from 0.
         gathering: how they are gathered.
     """
-    forwarders, window, cap_bytes = gathering
+    (left,) = _lefts(requests, groups, [gathering.forwarders], Ways(windows=(gathering.window,), cap_bytes=gathering.cap_bytes))
+    return left
+
+
+def _lefts(requests: Requests, groups: Integers, choices: Sequence[Forwarders], ways: Ways) -> list[Left]:
+    """The same for each choice of forwarders, and for each window of the ways."""
     touched = _ranges(requests, np.zeros_like(requests.rows))
-    pairs = _stripe_clients(touched, requests.stripes, groups, forwarders.of_rank[touched.ranks])
-    ranges = _ranges(requests, _windows(requests, window))
-    before = _before(requests, touched, groups, cap_bytes)
-    return _left(ranges, requests.stripes, groups, before, pairs, gathering=gathering)
+    before = _before(requests, touched, groups, ways.cap_bytes)
+    pairs = [_stripe_clients(touched, requests.stripes, groups, choice.of_rank[touched.ranks]) for choice in choices]
+    # Of a long trace these take as much memory as its requests, and so does what it touches in each window.
+    del touched
+
+    def within(window: Window) -> list[Left]:
+        ranges = _ranges(requests, _windows(requests, window))
+        return [
+            _left(ranges, requests.stripes, groups, before, of_choice, gathering=Gathering(choice, window, ways.cap_bytes))
+            for choice, of_choice in zip(choices, pairs, strict=True)
+        ]
+
+    return [left for of_choice in zip(*map(within, ways.windows), strict=True) for left in of_choice]
 
 
 class _Ranges(NamedTuple):
@@ -592,16 +606,8 @@ def _of_layer(
     is_enough = np.bincount(groups[requests.rows], minlength=len(firsts)) >= _FEWEST_REQUESTS
     if not is_enough.any():
         return {}
-    touched = _ranges(requests, np.zeros_like(requests.rows))
-    before = _before(requests, touched, groups, ways.cap_bytes)
     choices = _joined([ways.forwarders] if ways.forwarders else _choices(tables, nprocs, transforms), nprocs)
-    by_window = [_ranges(requests, _windows(requests, window)) for window in ways.windows]
-    lefts = [
-        _left(ranges, requests.stripes, groups, before, pairs, gathering=Gathering(choice.forwarders, window, ways.cap_bytes))
-        for choice in choices
-        for pairs in (_stripe_clients(touched, requests.stripes, groups, choice.forwarders.of_rank[touched.ranks]),)
-        for ranges, window in zip(by_window, ways.windows, strict=True)
-    ]
+    lefts = _lefts(requests, groups, [choice.forwarders for choice in choices], ways)
     logs = requests.logs[firsts]
     totals = np.array([choice.totals for choice in choices])
     changes = np.array([is_enough & (left.left_count < left.request_count) for left in lefts])

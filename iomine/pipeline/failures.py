@@ -10,4 +10,6 @@ _ERROR_CHARACTERS: Final = 500
 
 def error_line(error: Exception) -> str:
     """An error in one line. It may quote a log, so control characters are escaped."""
-    return shown(" ".join(f"{type(error).__name__}: {error}".split())[:_ERROR_CHARACTERS])
+    # NumPy and Arrow have their own kinds of it.
+    name = MemoryError.__name__ if isinstance(error, MemoryError) else type(error).__name__
+    return shown(" ".join(f"{name}: {error}".split())[:_ERROR_CHARACTERS])

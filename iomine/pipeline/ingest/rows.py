@@ -387,7 +387,7 @@ def rows_of(logs: Sequence[tuple[Log, str]], most_processes: int | None = None) 
     """All rows of logs: what they hold, and what follows from that while it is in memory.
 
     A derivation that fails costs its own rows of a log and those that follow from them, and becomes a row of the table
-    `failed_derivation`.
+    `failed_derivation`. That it takes too much memory is such a failure where the table follows from traces alone.
 
     Args:
         logs: as they were read, each with the path of its file.
@@ -514,13 +514,16 @@ def _joined(parts: list[tuple[Integers, Columns]]) -> list[tuple[Integers, Colum
 def _derived(table: str, given: Given, first: int, failures: list[tuple[int, str, str]]) -> list[tuple[Integers, Columns]]:
     """Rows of a table that follow from some logs, the first of which has that number; of a log that fails, its failure."""
     try:
+        if table in _FROM_TRACES and not given.traced:
+            return []
         if len(given.logs) > 1 and table in _FROM_ONE_TRACE and given.traced:
             return [part for number, one in enumerate(given.alone, first) for part in _derived(table, one, number, failures)]
         columns = dict(DERIVATIONS[table](given))
         return [_owned(columns, given, first)] if columns else []
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001  whatever it is, what else the log holds is sound
+    except Exception as error:
+        # Without its traces a log takes less memory, and all but what follows from these alone is derived from its counters.
+        if isinstance(error, MemoryError) and (len(given.logs) > 1 or table not in _FROM_TRACES):
+            raise
         if len(given.logs) == 1:
             failures.append((first, table, error_line(error)))
             return []
@@ -639,11 +642,10 @@ def _summed(given: Given) -> Columns:
     return {LOG: Column(np.arange(count)), **{name: [row[name] for row in rows] for name in rows[0]}}
 
 
-def _of_traces(derive: Callable[[Given], Columns]) -> Callable[[Given], Columns]:
-    """A derivation from traces alone, of which many logs have none."""
-    return lambda given: derive(given) if given.traced else {}
-
-
+# What is derived from traces alone, of which many logs have none.
+_FROM_TRACES: Final = frozenset(
+    ("file_access", "request_size", "mpiio_posix", "file_overlap", "access_run", "coalescing", "link_detail", "link_node")
+) | {"link_pattern", "link_ring", "rank_detail", "offset_detail", "ost_detail"}
 # What is derived from traces of several logs one by one.
 _FROM_ONE_TRACE: Final = frozenset(("request_size", "phase_class", "link_detail", "link_node", "link_pattern", "link_ring")) | {
     "rank_detail",
@@ -654,8 +656,8 @@ _FROM_ONE_TRACE: Final = frozenset(("request_size", "phase_class", "link_detail"
 # Each gives columns of the table by whose name it goes, none where there are no rows.
 DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "special_file": lambda given: given.special,
-    "file_access": _of_traces(lambda given: file_access(given.ordered)),
-    "request_size": _of_traces(lambda given: request_sizes(given.traces)),
+    "file_access": lambda given: file_access(given.ordered),
+    "request_size": lambda given: request_sizes(given.traces),
     "rank_io": lambda given: rank_io(given.everything, given.traced, given.nprocs, given.special_ids),
     "phase": lambda given: given.phases,
     "period": lambda given: periods(given.phases, given.tables, given.traces),
@@ -663,19 +665,19 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "ost_io": lambda given: ost_io(given.tables, given.traces, given.lustre),
     "ost_pace": lambda given: ost_pace(given.streams, given.nprocs),
     "rank_ost": lambda given: rank_ost(given.streams),
-    "mpiio_posix": _of_traces(lambda given: given.transforms),
+    "mpiio_posix": lambda given: given.transforms,
     "phase_class": lambda given: class_columns(given.model),
-    "file_overlap": _of_traces(lambda given: file_overlap(given.tables, given.ordered)),
-    "access_run": _of_traces(lambda given: given.runs),
-    "coalescing": _of_traces(lambda given: coalescing(given.tables, given.ordered, given.nprocs, given.transforms, given.runs)),
-    "link_detail": _of_traces(lambda given: given.link_details),
-    "link_node": _of_traces(lambda given: given.link_nodes),
-    "link_pattern": _of_traces(lambda given: link_patterns(given.link_nodes, given.link_details)),
-    "link_ring": _of_traces(lambda given: link_ring(given.links)),
+    "file_overlap": lambda given: file_overlap(given.tables, given.ordered),
+    "access_run": lambda given: given.runs,
+    "coalescing": lambda given: coalescing(given.tables, given.ordered, given.nprocs, given.transforms, given.runs),
+    "link_detail": lambda given: given.link_details,
+    "link_node": lambda given: given.link_nodes,
+    "link_pattern": lambda given: link_patterns(given.link_nodes, given.link_details),
+    "link_ring": lambda given: link_ring(given.links),
     # Pictures show all requests that were traced.
-    "rank_detail": _of_traces(lambda given: rank_detail(given.everything, given.traced, given.seconds)),
-    "offset_detail": _of_traces(lambda given: offset_detail(given.everything, given.traced, given.seconds)),
-    "ost_detail": _of_traces(lambda given: ost_detail(given.everything, given.traced, given.lustre_of_all, given.seconds)),
+    "rank_detail": lambda given: rank_detail(given.everything, given.traced, given.seconds),
+    "offset_detail": lambda given: offset_detail(given.everything, given.traced, given.seconds),
+    "ost_detail": lambda given: ost_detail(given.everything, given.traced, given.lustre_of_all, given.seconds),
     # What the log row says beside its header.
     "log": _summed,
 }

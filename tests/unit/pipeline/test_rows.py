@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -124,7 +125,7 @@ def test_numbers_that_a_double_rounds_are_doubts_all_the_same(log: Log, nprocs: 
     assert (float(nprocs), float(2**53)) == (row["doubted_value"], row["doubt_limit"])
 
 
-def test_too_little_memory_is_no_failure_of_a_derivation(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_no_failure_of_what_counters_give_too(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reader gets to know it, and leaves the traces out."""
 
     def stumble(*_arguments: object) -> None:
@@ -133,6 +134,24 @@ def test_too_little_memory_is_no_failure_of_a_derivation(log: Log, monkeypatch: 
     monkeypatch.setattr(room, "rank_io", stumble)
     with pytest.raises(MemoryError):
         tables_of(log, _PATH)
+
+
+def test_what_follows_from_traces_alone_and_takes_too_much_memory_costs_itself(
+    log: Log, whole: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The requests themselves stay, and all that follows from them and takes less; several logs are to be tried one by one."""
+
+    def stumble(*_arguments: object) -> None:
+        np.empty(1 << 50)
+
+    monkeypatch.setattr(room, "coalescing", stumble)
+    rest = written(log)
+    (failure,) = without_id(rest.pop(FAILED))
+    assert "coalescing" == failure["derivation"]
+    assert failure["error"].startswith("MemoryError: Unable to allocate")
+    assert {name: rows for name, rows in whole.items() if name != "coalescing"} == rest
+    with pytest.raises(MemoryError):
+        rows_of([(log, _PATH), (replace(log, log_id="0" * 16), _PATH)])
 
 
 def test_every_derivation_makes_a_table() -> None:
