@@ -310,7 +310,7 @@ def _failures(database: Path) -> Iterator[Check]:
 
     (row,) = ask(database, question("doctor/failures")).to_pylist()
     if row["failures"]:
-        what = f"{row['failures']:,} derivations of {row['logs']:,} logs failed, of {row['first']} for one"
+        what = f"{counted(row['failures'], 'derivation')} of {counted(row['logs'], 'log')} failed, of {row['first']} for one"
         yield Check("warn", what, "`iomine status` lists them; report it with such a log")
 
 

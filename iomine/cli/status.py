@@ -76,18 +76,14 @@ def _archive(warehouse: Path) -> dict[str, Any] | None:
     return {"path": packing.into, "log_count": packed_count(Path(packing.into))} if packing.after_days else None
 
 
-def _print(warehouse: Path, holds: dict[str, object]) -> None:
+def _print(warehouse: Path, holds: dict[str, Any]) -> None:
     span = f" ({holds['first_night']} to {holds['last_night']})" if holds["first_night"] else ""
-    nights = f"{holds['log_count']:,} logs of {holds['night_count']:,} nights{span}"
-    typer.echo(
-        visible(
-            f"{warehouse.resolve()} holds {nights}, {holds['finding_count']:,} findings and {holds['reject_count']:,} rejects."
-        )
-    )
+    logs, nights, findings, rejects = (counted(holds[f"{what}_count"], what) for what in ("log", "night", "finding", "reject"))
+    typer.echo(visible(f"{warehouse.resolve()} holds {logs} of {nights}{span}, {findings} and {rejects}."))
     if packed := holds["packed_count"]:
         typer.echo(f"{packed:,} of its logs {'was' if packed == 1 else 'were'} read from an archive.")
     if holds["failed_count"]:
-        typer.echo(f"{holds['failed_count']:,} derivations of its logs failed.")
+        typer.echo(f"{counted(holds['failed_count'], 'derivation')} of its logs failed.")
 
 
 def _show(title: str, answer: "pa.Table") -> None:

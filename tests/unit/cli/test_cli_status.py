@@ -59,7 +59,7 @@ def test_status_for_people(iomine, swept: Path) -> None:
     """People get a sentence and two tables, in which no path can steer the terminal."""
     answer = iomine("status", "--warehouse", swept)
     assert answer.exit_code == 0
-    sentence = "holds 2 logs of 2 nights (2024-04-18 to 2024-04-20), 1 findings and 3 rejects."
+    sentence = "holds 2 logs of 2 nights (2024-04-18 to 2024-04-20), 1 finding and 3 rejects."
     assert [
         part
         for part in (
@@ -67,7 +67,7 @@ def test_status_for_people(iomine, swept: Path) -> None:
             "Last sweeps",
             "s6",
             "It is cut short.",
-            "1 derivations of its logs failed.",
+            "1 derivation of its logs failed.",
             "ValueError: odd",
             "\\x1b[2J",
         )
