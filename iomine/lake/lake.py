@@ -36,6 +36,8 @@ _SECONDS_PER_DAY: Final = 86400
 # least.
 _FEWEST_COMMITS_PER_TIDYING: Final = 5
 _LAST_CHECKPOINT: Final = "_delta_log/_last_checkpoint"
+# Touched when files that nobody needs were looked for; what begins so is no file of a table to Delta.
+_LAST_VACUUM: Final = "_last_vacuum"
 # For as long commits stay that a checkpoint has summed up; as files that were replaced do.
 _LOG_RETENTION: Final = {"delta.logRetentionDuration": "interval 7 days"}
 # A commit is not yet the sweep's: a checkpoint of it could outlive the version to which a dead sweep is rolled back.
@@ -227,9 +229,11 @@ class LakeWriter:
             files = self._snapshot.of(name)
             if not self._is_due(name, there.version(), len(files), grace_days):
                 continue
-            if is_first := _is_older(self._root / name / _LAST_CHECKPOINT, days=min(1, grace_days)):
+            last_vacuum = self._root / name / _LAST_VACUUM
+            if is_first := _is_older(last_vacuum, days=min(1, grace_days)):
                 hours = grace_days * _HOURS_PER_DAY
                 there.vacuum(retention_hours=hours, dry_run=False, enforce_retention_duration=False, full=True)
+                last_vacuum.touch()
                 # What is deleted is a commit too.
                 there.update_incremental()
             if name not in self.ahead and there.version() > _summed_up(self._root / name):

@@ -64,6 +64,14 @@ def held(writer: LakeWriter, lake: Path) -> dict[tuple[str, dt.date] | None, lis
     return {file.partition: pq.read_table(file.path, columns=["log_id"])["log_id"].to_pylist() for file in files}
 
 
+def age(lake: Path, seconds: int) -> None:
+    """As if all files had been written so much earlier."""
+    for file in lake.rglob("*"):
+        if file.is_file():
+            at = file.stat().st_mtime - seconds
+            os.utime(file, (at, at))
+
+
 def test_a_commit_replaces_its_partitions_and_no_other(writer, lake, staging):
     """A night that comes again has the new rows only; other nights, and other clusters' same night, stay as they were."""
     writer.commit("mount", [staged(staging, "a"), staged(staging, "b", night=TUESDAY)], "1")
@@ -166,9 +174,7 @@ def test_logs_of_tables_do_not_grow_with_nights(lake, opened, staging, night_cou
     """One sweep a night: there are as many files of commits after 60 nights as after 30, and every night is held."""
     nights = [MONDAY + dt.timedelta(days=day) for day in range(night_count)]
     for number, night in enumerate(nights):
-        for file in (*lake.rglob("_delta_log/*"), *lake.rglob("*.parquet")):
-            at = file.stat().st_mtime - 86400
-            os.utime(file, (at, at))
+        age(lake, 86400)
         writer = opened()
         assert [] == writer.ahead
         writer.tidy(grace_days=7)
@@ -211,13 +217,15 @@ def test_files_of_dead_sweeps_are_swept_away(writer, lake, staging):
         writer.tidy(grace_days=7)
     assert left.exists()
 
-    (checkpoint,) = lake.rglob("mount/_delta_log/_last_checkpoint")
-    yesterday = checkpoint.stat().st_mtime - 86400
-    os.utime(checkpoint, (yesterday, yesterday))
-    for number in range(5):
-        writer.commit("mount", [staged(staging, str(number))], str(number))
+    # Every seven hours.
+    for number in range(4):
+        age(lake, 7 * 3600)
+        assert left.exists()
+        for commit in range(5):
+            writer.commit("mount", [staged(staging, f"{number}-{commit}")], str(number))
         writer.tidy(grace_days=7)
     assert not left.exists()
+    assert {("blue", MONDAY): ["3-4"]} == held(writer, lake)
 
 
 def test_a_table_that_is_written_no_more_is_tidied_too(writer, lake, staging):
