@@ -48,7 +48,7 @@ _SAMPLE_SECONDS: Final = 0.25
 # A megabyte each time, for some seconds.
 _INFLATED: Final = 1500
 # What a command line holds that says which part a process has.
-_ROLES: Final = {"iomine.pipeline.ingest.reading": "readers", "spawn_main": "workers"}
+_ROLES: Final = {"iomine.pipeline.ingest.reading": "readers", "multiprocessing.forkserver": "workers"}
 _CLIENT: Final = "client and scheduler"
 _STAGES: Final = ("find", "identify", "read", "merge", "judge", "commit", "publish", "report")
 # A sweep that says how long each stage took; logs, warehouse and the number of workers are its arguments.
