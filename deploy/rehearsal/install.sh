@@ -9,7 +9,7 @@ chmod 755 "$SITE"
 
 # A Python in somebody's home is not for others.
 python=python3
-setpriv --reuid=iomine --regid=iomine --init-groups python3 -c "" 2> /dev/null || python=/usr/bin/python3
+setpriv --reuid=iomine --regid=iomine --init-groups "$(command -v python3)" -c "" 2> /dev/null || python=/usr/bin/python3
 run "$python" -m venv "$SITE/opt"
 PATH=$SITE/opt/bin:$PATH
 run pip install --upgrade pip
