@@ -83,16 +83,15 @@ def measured(options: Options) -> list[Result]:
                 what=f"exponent of {what}, from {_FIRST_FITTED} to {count} nights",
                 ours=exponent(range(_FIRST_FITTED, count + 1), values),
                 unit="",
-                most=most,
+                most=_MOST_EXPONENT,
             )
-            for what, values, most in (
-                ("CPU seconds", [each.cpu_seconds for each in fitted], None),
+            for what, values in (
+                ("CPU seconds", [each.cpu_seconds for each in fitted]),
                 (
                     "CPU seconds by those of the same work beside each night",
                     np.cumsum(each_night)[_FIRST_FITTED - 1 : count].tolist(),
-                    _MOST_EXPONENT,
                 ),
-                ("files of the warehouse", [each.files for each in fitted], _MOST_EXPONENT),
+                ("files of the warehouse", [each.files for each in fitted]),
             )
         ),
         Result(
