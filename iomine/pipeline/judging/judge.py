@@ -27,7 +27,7 @@ from iomine.pipeline.judging.late import OF_NIGHT, VERDICT, Late, Tables, judged
 from iomine.pipeline.judging.links import TOPOLOGY, link_files
 from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import outdated, roll_up
-from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, shared, spans, written
 from iomine.pipeline.judging.system_state import READINGS, interval_files, run_files, slot_files, system_state_files
 from iomine.pipeline.judging.uncommitted import UncommittedViews, views_over
 from iomine.pipeline.site.fabric import NO_SITE, SiteFabric
@@ -211,7 +211,8 @@ def _judge(
     there = replaced(there, slots)
     # A run of the night after may have met with the same servers.
     touched |= {(file.cluster, file.night + timedelta(days=1)) for file in slots if file.cluster and file.night}
-    states = [*system_state_files(staging, there, touched), *run_files(staging, there, touched)]
+    found, sharing = _divided((file for file in there if file.partition in touched), workers)
+    states = [*system_state_files(staging, there, touched), *run_files(staging, there, found, sharing)]
     there = replaced(there, states)
     links = link_files(staging, there, touched)
     there = replaced(there, links)
@@ -235,7 +236,7 @@ def _judge(
     judged = _judged(staging, [*(file for file in files if file.partition not in few), *of_few], judges, workers)
     judged = [few[night].beside(staging, file) if (night := file.partition) in few else file for file in judged]
     verdicts = [file for file in replaced(there, judged) if file.table == VERDICT and file.partition in partitions]
-    sums = roll_up(staging, replaced(there, verdicts), partitions | unsummed)
+    sums = roll_up(staging, replaced(there, verdicts), partitions | unsummed, workers=sharing)
     others = _nights_with_more_than_logs(merged)
     return Judgement(
         files=(*doubts, *intervals, *fabric, *slots, *states, *links, *of_nights, *judged, *sums),
@@ -251,26 +252,31 @@ def _judged(
     of_partition: dict[Partition | None, list[LakeFile]] = defaultdict(list)
     for file in files:
         of_partition[file.partition].append(file)
-    found = spans(files, _at_once(files, workers))
+    found, sharing = _divided(files, workers)
     work = [(span, [file for partition in span.partitions for file in of_partition[partition]]) for span in found]
-    # What takes a worker as long as it would take here is done here, where the views are made anyhow.
-    if workers is None or len(work) <= 1:
-        return list(chain.from_iterable(judge_span(each, staging, judges) for each in work))
     judged: list[LakeFile] = []
     done = 0
-    for (span, _), new in workers().map(judge_span, work, staging, judges):
+    for (span, _), new in shared(sharing, judge_span, work, staging, judges):
         judged += new
         done += span.logs
-        progress.report("judge", done, sum(each.logs for each in found))
+        if sharing:
+            progress.report("judge", done, sum(each.logs for each in found))
     return judged
 
 
-def _at_once(files: Sequence[LakeFile], workers: Callable[[], Workers] | None) -> int:
-    """Logs of a span: an equal part for each worker, but enough for the plans of its queries not to outweigh them."""
-    logs = sum(file.row_count for file in files if file.table == "log")
-    if workers is None or logs < 2 * _FEWEST_AT_ONCE:
-        return JUDGED_AT_ONCE
-    return min(JUDGED_AT_ONCE, max(_FEWEST_AT_ONCE, ceil(logs / workers().capacity())))
+def _divided(files: Iterable[LakeFile], workers: Callable[[], Workers] | None) -> tuple[list[Span], Callable[[], Workers] | None]:
+    """Spans of the logs of some nights, and who works on them; None for this process.
+
+    Each worker gets an equal part, but enough logs for the plans of its queries not to outweigh them.
+    """
+    of_logs = [file for file in files if file.table == "log"]
+    logs = sum(file.row_count for file in of_logs)
+    at_once = JUDGED_AT_ONCE
+    if workers is not None and logs >= 2 * _FEWEST_AT_ONCE:
+        at_once = min(at_once, max(_FEWEST_AT_ONCE, ceil(logs / workers().capacity())))
+    found = spans(of_logs, at_once)
+    # What takes a worker as long as it would take here is done here, where the views are made anyhow.
+    return found, workers if len(found) > 1 else None
 
 
 def judge_span(work: tuple[Span, Sequence[LakeFile]], staging: Path, judges: Sequence[Trigger]) -> list[LakeFile]:

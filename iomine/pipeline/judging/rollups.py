@@ -4,9 +4,10 @@ As long as a night's logs are there its sums are recomputed from all of them. On
 are laid beside the old ones.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -15,8 +16,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, Partition, merge_files, write_file
-from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, shared, spans, written
 from iomine.pipeline.judging.uncommitted import views_over
+from iomine.pipeline.workers.model import Workers
 from iomine.schema.registry import arrow_schema
 
 # Logs that are summed up at once: of records there are many for each, of verdicts few are findings.
@@ -29,7 +31,11 @@ _LONGEST_JOB: Final = timedelta(days=31)
 
 
 def roll_up(
-    staging: Path, there: Sequence[LakeFile], nights: Collection[Partition], views: Iterable[str] = ROLL_UPS
+    staging: Path,
+    there: Sequence[LakeFile],
+    nights: Collection[Partition],
+    views: Iterable[str] = ROLL_UPS,
+    workers: Callable[[], Workers] | None = None,
 ) -> list[LakeFile]:
     """Sums of nights, and beside them those of logs that have left.
 
@@ -38,17 +44,24 @@ def roll_up(
         there: the files of all tables as they will be, except for the sums.
         nights: clusters and nights to sum up.
         views: which sums.
+        workers: gives workers that share them, None to sum up here.
     """
     of_nights = [file for file in there if file.partition in nights]
-    rows = partial(rows_of, there=there)
-    files = [
-        file
-        for view in views
-        for file in written(staging, view, spans(of_nights, _AT_ONCE[view]), partial(rows, view=view), *_keys(view))
-    ]
+    work = []
+    for view in views:
+        # A night has one file of each sum, however many parts it is summed up in.
+        for _, of_night in groupby(spans(of_nights, _AT_ONCE[view]), key=lambda span: (span.cluster, span.nights)):
+            parts = list(of_night)
+            work.append((view, parts, _files_of(parts[0], there)))
+    files = [file for _, found in shared(workers, _summed_up, work, staging) for file in found]
     closed = {file.partition for file in there if file.table == KNOWN}
     old = {(file.table, file.partition): file for file in there if file.table in ROLL_UPS and file.partition in closed}
     return [_beside(staging, old.get((file.table, file.partition)), file) for file in files]
+
+
+def _summed_up(work: tuple[str, Sequence[Span], Sequence[LakeFile]], staging: Path) -> list[LakeFile]:
+    view, found, files = work
+    return written(staging, view, found, partial(_rows, view=view, files=files), *_keys(view))
 
 
 def rows_of(
@@ -62,14 +75,21 @@ def rows_of(
         there: the files of all tables.
         variables: values for the variables that the view asks for.
     """
+    return _rows(span, view, _files_of(span, there), variables)
+
+
+def _files_of(span: Span, there: Iterable[LakeFile]) -> list[LakeFile]:
     of_span = set(span.partitions)
     last = span.nights[-1] + _LONGEST_JOB
-    files = (
+    return [
         file
         for file in there
         if file.partition in of_span
         or (file.table == "job" and file.cluster == span.cluster and file.night and span.nights[0] <= file.night <= last)
-    )
+    ]
+
+
+def _rows(span: Span, view: str, files: Iterable[LakeFile], variables: Mapping[str, Sequence[int]] | None = None) -> pa.Table:
     columns = ", ".join(f'"{name}"' for name in arrow_schema(view, with_partition_keys=True).names)
     with views_over(files, [f"feature.{view}"], variables) as views:
         return views.ask(f"SELECT {columns} FROM feature.{view}", span)  # noqa: S608  names of ours

@@ -4,20 +4,21 @@ What is judged at once lies in memory together, so its bound is that of a sweep,
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from iomine.lake import LakeFile, ParquetSink, Partition
 from iomine.lake.files import new_file_path
+from iomine.pipeline.workers.model import Workers
 from iomine.schema.registry import arrow_schema
 from iomine.sqltext import quoted
 
@@ -26,6 +27,9 @@ JUDGED_AT_ONCE: Final = 10_000
 _EDGE_DIGITS: Final = 4
 _BEYOND_DIGITS: Final = "g"
 _BEYOND_ALL: Final = chr(0x10FFFF)
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,3 +134,21 @@ def written(
                     sink.write(rows.filter(pc.equal(rows["night"], pa.scalar(night))).select(schema.names).cast(schema))
         files += [sink.lake_file(cluster, night) for night, sink in sinks.items()]
     return files
+
+
+def shared(
+    workers: Callable[[], Workers] | None, function: Callable[..., _Result], items: Iterable[_Item], *arguments: object
+) -> Iterator[tuple[_Item, _Result]]:
+    """Items with what a function makes of each, in any order.
+
+    Args:
+        workers: gives workers that do it, None to do it here.
+        function: called as `function(item, *arguments)`.
+        items: what to work on.
+        arguments: the same for all items.
+    """
+    if workers is not None:
+        yield from workers().map(function, items, *arguments)
+        return
+    for item in items:
+        yield item, function(item, *arguments)

@@ -5,7 +5,7 @@ nights; so nights that get readings or logs are worked out from files of other n
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Final
@@ -13,8 +13,9 @@ from typing import Final
 import pyarrow as pa
 
 from iomine.lake import LakeFile, Partition
-from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, shared, spans, written
 from iomine.pipeline.judging.uncommitted import views_over
+from iomine.pipeline.workers.model import Workers
 from iomine.schema.registry import arrow_schema
 
 READINGS: Final = frozenset(("lustre_counter", "lustre_rate"))
@@ -74,15 +75,23 @@ def system_state_files(staging: Path, there: Sequence[LakeFile], touched: Iterab
     return _worked_out(staging, "weather", there, found)
 
 
-def run_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
-    """What the logs of nights did, and how long that took beside runs of their lineages in nights before."""
-    nights = set(touched)
-    found = spans((file for file in there if file.table == "log" and file.partition in nights), JUDGED_AT_ONCE)
-    shapes = _worked_out(staging, "run_shape", there, found)
+def run_files(
+    staging: Path, there: Sequence[LakeFile], found: Sequence[Span], workers: Callable[[], Workers] | None
+) -> list[LakeFile]:
+    """What the logs of nights did, and how long that took beside runs of their lineages in nights before.
+
+    Args:
+        staging: the folder to write to.
+        there: the files of all tables as they will be.
+        found: all logs of some nights.
+        workers: gives workers that share them, None to work them out here.
+    """
+    nights = {partition for span in found for partition in span.partitions}
+    shapes = _worked_out(staging, "run_shape", there, found, workers)
     kept = [file for file in there if file.table != "run_shape" or file.partition not in nights]
     # A run is held against others of its lineage, whose ids may lie in any part of their nights.
     whole = dict.fromkeys(Span(span.cluster, span.nights, 0) for span in found)
-    return [*shapes, *_worked_out(staging, "run_usual", [*kept, *shapes], whole)]
+    return [*shapes, *_worked_out(staging, "run_usual", [*kept, *shapes], whole, workers)]
 
 
 def _having(tables: Collection[str], files: Iterable[LakeFile]) -> set[Partition]:
@@ -90,23 +99,41 @@ def _having(tables: Collection[str], files: Iterable[LakeFile]) -> set[Partition
     return {(file.cluster, file.night) for file in files if file.table in tables and file.cluster and file.night}
 
 
-def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], found: Iterable[Span]) -> list[LakeFile]:
+def _worked_out(
+    staging: Path,
+    view: str,
+    there: Iterable[LakeFile],
+    found: Iterable[Span],
+    workers: Callable[[], Workers] | None = None,
+) -> list[LakeFile]:
     looked_back = LOOKED_BACK[view]
     by_partition = _by_partition(file for file in there if file.table in looked_back)
+    work = [(span, list(_files_of(span, by_partition, looked_back))) for span in found]
+    return [file for _, files in shared(workers, _of_span, work, staging, view) for file in files]
+
+
+def _files_of(
+    span: Span, by_partition: Mapping[Partition, Sequence[LakeFile]], looked_back: Mapping[str, int]
+) -> dict[LakeFile, None]:
+    """The files of a span's nights and of the nights before that are looked back at, each once."""
+    return dict.fromkeys(
+        file
+        for days in range(USUAL_NIGHTS + 1)
+        for night in span.nights
+        for file in by_partition.get((span.cluster, _later(night, -days)), ())
+        if days <= looked_back[file.table]
+    )
+
+
+def _of_span(work: tuple[Span, Sequence[LakeFile]], staging: Path, view: str) -> list[LakeFile]:
+    span, files = work
     columns = ", ".join(arrow_schema(view, with_partition_keys=True).names)
 
     def rows(span: Span) -> pa.Table:
-        files = dict.fromkeys(
-            file
-            for days in range(USUAL_NIGHTS + 1)
-            for night in span.nights
-            for file in by_partition.get((span.cluster, _later(night, -days)), ())
-            if days <= looked_back[file.table]
-        )
         with views_over(files, [f"feature.{view}"]) as views:
             return views.ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
 
-    return written(staging, view, found, rows, *_ORDER[view])
+    return written(staging, view, [span], rows, *_ORDER[view])
 
 
 def _nights(partitions: Iterable[Partition]) -> list[Span]:
