@@ -86,7 +86,7 @@ parted_calls AS (
 ),
 of_files AS (
     SELECT
-        part,
+        part, kind_seconds,
         unnest([
             {cost_name: 'own_file_core_seconds', seconds: CASE WHEN is_own THEN kind_seconds END},
             {cost_name: 'small_file_core_seconds', seconds: CASE WHEN is_small THEN kind_seconds END},
@@ -97,7 +97,7 @@ of_files AS (
     WHERE time_kind <> 'waiting'
     UNION ALL
     SELECT
-        part,
+        part, kind_seconds,
         unnest([
             {cost_name: 'single_ost_core_seconds', seconds: CASE WHEN is_on_one_ost AND time_kind <> 'meta' THEN kind_seconds END},
             {cost_name: 'striped_shared_core_seconds', seconds: CASE WHEN is_on_few_osts AND time_kind <> 'meta' THEN kind_seconds END},
@@ -107,11 +107,11 @@ of_files AS (
     JOIN file_time USING (cluster, night, log_id, file_id)
     WHERE time_kind <> 'waiting'
     UNION ALL
-    SELECT part, 'meta_core_seconds', kind_seconds
+    SELECT part, kind_seconds, 'meta_core_seconds', kind_seconds
     FROM file_time
     WHERE time_kind = 'meta'
     UNION ALL
-    SELECT part, 'create_core_seconds', kind_seconds
+    SELECT part, kind_seconds, 'create_core_seconds', kind_seconds
     FROM core.burst_file
     JOIN file_time USING (cluster, night, log_id, file_id)
     WHERE time_kind = 'meta'
@@ -153,7 +153,7 @@ spread_over AS (
     GROUP BY ALL
 ),
 spread AS (
-    SELECT part, cost_name, seconds * kind_seconds / all_seconds AS seconds
+    SELECT part, kind_seconds, cost_name, seconds * kind_seconds / all_seconds AS seconds
     FROM spreading
     JOIN spread_over USING (cluster, night, log_id, cost_name)
 ),
@@ -165,27 +165,27 @@ of_parts AS (
     SELECT * EXCLUDE (op, beneath_seconds) REPLACE (seconds - COALESCE(beneath_seconds, 0) AS seconds), 'waiting' AS time_kind
     FROM parted_calls
 ),
-claim AS (
-    SELECT part, cost_name, seconds
+-- Of requests and calls a cost may come in several parts, one for each layer. DuckDB sorts short lists in half the time that its
+-- ordered aggregates take.
+of_parts_together AS (
+    SELECT part, kind_seconds, cost_name, list_sum(list_sort(list(seconds))) AS seconds
     FROM of_parts
     JOIN file_time USING (cluster, night, log_id, file_id, time_kind)
+    WHERE seconds > 0
+    GROUP BY ALL
+),
+held AS (
+    FROM of_parts_together
     UNION ALL
     FROM of_files
     UNION ALL
     FROM spread
 ),
--- DuckDB sorts short lists in half the time that its ordered aggregates take.
-held AS (
-    SELECT part, cost_name, list_sum(list_sort(list(seconds))) AS seconds
-    FROM claim
-    WHERE seconds > 0
-    GROUP BY ALL
-),
 -- A claim is never more than there was. The highest comes first.
 ordered AS (
     SELECT part, list_sort(list({below: -LEAST(seconds, kind_seconds), cost_name: cost_name})) AS costs
     FROM held
-    JOIN (SELECT part, kind_seconds FROM file_time) USING (part)
+    WHERE seconds > 0
     GROUP BY part
 ),
 grouped AS (
