@@ -54,9 +54,10 @@ WITH record AS (
     SELECT 'pnetcdf', cluster, night, log_id, file_id, rank, NULL, NULL, NULL, NULL, NULL, NULL, meta_seconds + wait_seconds, NULL
     FROM core.pnetcdf_file
 ),
+-- Sums of each rank, and in rows of their own the files of each log: to read all records a second time takes as long again.
 per_rank AS (
     SELECT
-        layer, cluster, night, log_id, rank,
+        layer, cluster, night, log_id, rank, GROUPING(rank) = 0 AS is_rank, COUNT(DISTINCT file_id) AS file_count,
         SUM(read_bytes) AS read_bytes, SUM(write_bytes) AS write_bytes,
         SUM(read_count) AS read_count, SUM(write_count) AS write_count, SUM(read_seconds) AS read_seconds,
         SUM(write_seconds) AS write_seconds, SUM(meta_seconds) AS meta_seconds,
@@ -70,42 +71,22 @@ per_rank AS (
         -- Formats before 3.00 have that time in one of the layers of a file, or in none.
         bool_or(rank = -1 AND slowest_rank_seconds IS NULL AND read_seconds + write_seconds + meta_seconds > 0) AS is_untimed
     FROM record
-    GROUP BY ALL
-),
--- Not out of `record`: what is read twice DuckDB works out once, of all nights, whichever is asked for.
-named AS (
-    SELECT 'posix' AS layer, cluster, night, log_id, file_id FROM core.posix_file
-    UNION ALL
-    SELECT 'mpiio', cluster, night, log_id, file_id FROM core.mpiio_file
-    UNION ALL
-    SELECT 'stdio', cluster, night, log_id, file_id FROM core.stdio_file
-    UNION ALL
-    SELECT 'dfs', cluster, night, log_id, file_id FROM core.dfs_file
-    UNION ALL
-    SELECT 'daos', cluster, night, log_id, file_id FROM core.daos_object
-    UNION ALL
-    SELECT 'hdf5', cluster, night, log_id, parent_file_id FROM core.h5d_dataset
-    UNION ALL
-    SELECT 'hdf5', cluster, night, log_id, file_id FROM core.h5f_file
-    UNION ALL
-    SELECT 'pnetcdf', cluster, night, log_id, parent_file_id FROM core.pnetcdf_variable
-    UNION ALL
-    SELECT 'pnetcdf', cluster, night, log_id, file_id FROM core.pnetcdf_file
-),
-counted AS (
-    SELECT layer, cluster, night, log_id, COUNT(DISTINCT file_id) AS file_count
-    FROM named
-    GROUP BY ALL
+    GROUP BY GROUPING SETS ((layer, cluster, night, log_id, rank), (layer, cluster, night, log_id))
 ),
 per_log AS (
     SELECT
-        layer, cluster, night, log_id,
-        TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
-        TRY_CAST(SUM(read_count) AS BIGINT) AS read_count, TRY_CAST(SUM(write_count) AS BIGINT) AS write_count,
-        SUM(read_seconds) AS read_core_seconds, SUM(write_seconds) AS write_core_seconds, SUM(meta_seconds) AS meta_core_seconds,
+        layer, cluster, night, log_id, MAX(file_count) FILTER (WHERE NOT is_rank) AS file_count,
+        TRY_CAST(SUM(read_bytes) FILTER (WHERE is_rank) AS BIGINT) AS read_bytes,
+        TRY_CAST(SUM(write_bytes) FILTER (WHERE is_rank) AS BIGINT) AS write_bytes,
+        TRY_CAST(SUM(read_count) FILTER (WHERE is_rank) AS BIGINT) AS read_count,
+        TRY_CAST(SUM(write_count) FILTER (WHERE is_rank) AS BIGINT) AS write_count,
+        SUM(read_seconds) FILTER (WHERE is_rank) AS read_core_seconds,
+        SUM(write_seconds) FILTER (WHERE is_rank) AS write_core_seconds,
+        SUM(meta_seconds) FILTER (WHERE is_rank) AS meta_core_seconds,
         CASE
             WHEN bool_or(is_untimed) IS NOT TRUE
-                THEN COALESCE(SUM(io_seconds) FILTER (WHERE rank = -1), 0) + COALESCE(MAX(io_seconds) FILTER (WHERE rank <> -1), 0)
+                THEN COALESCE(SUM(io_seconds) FILTER (WHERE is_rank AND rank = -1), 0)
+                    + COALESCE(MAX(io_seconds) FILTER (WHERE is_rank AND rank <> -1), 0)
         END AS slowest_io_seconds
     FROM per_rank
     GROUP BY ALL
@@ -117,4 +98,3 @@ SELECT
     CASE WHEN slowest_io_seconds >= 1e-9 THEN (read_bytes::DOUBLE + write_bytes) / slowest_io_seconds END AS moved_bytes_per_second,
     night, cluster
 FROM per_log
-JOIN counted USING (layer, cluster, night, log_id)
