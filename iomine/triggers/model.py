@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from itertools import chain, product
-from typing import ClassVar, Final, Literal
+from typing import TYPE_CHECKING, ClassVar, Final, Literal
 
 import pyarrow as pa
 
 from iomine.schema import TABLES, field, is_word
 from iomine.triggers.finding import Slot, parts
-from iomine.views.site import SiteView
+
+if TYPE_CHECKING:
+    # It loads pydantic, which commands that show something do without.
+    from iomine.views.site import SiteView
 
 State = Literal["fired", "clear", "not applicable", "unknown"]
 Language = Literal["c", "fortran", "python", "shell"]
@@ -248,7 +251,7 @@ class Trigger:
     snippets: tuple[Snippet, ...] = ()
     ruleset: str = DEFAULT_RULESET
     version: str = "1"
-    site_views: tuple[SiteView, ...] = ()
+    site_views: "tuple[SiteView, ...]" = ()
 
     def __post_init__(self) -> None:
         """Refuse what could only fail later, in the middle of a night."""
