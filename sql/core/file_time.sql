@@ -41,16 +41,21 @@ timed AS (
         ], recursive := true)
     FROM per_file
 ),
+-- Sum and parts from one reading of them: of what is read twice DuckDB works out all nights, whichever is asked for.
 summed AS (
-    SELECT cluster, night, log_id, list_sum(list_sort(list(seconds))) AS all_seconds
+    SELECT
+        cluster, night, log_id, list_sum(list_sort(list(seconds))) AS all_seconds,
+        list({file_id: file_id, time_kind: time_kind, seconds: seconds}) FILTER (seconds > 0) AS parts
     FROM timed
     GROUP BY ALL
+),
+parted AS (
+    SELECT cluster, night, log_id, all_seconds, unnest(parts, recursive := true)
+    FROM summed
 )
 SELECT
     log_id, file_id, time_kind,
     -- Calls of several threads overlap; a log's I/O time is cut to its run.
     seconds * LEAST(1, COALESCE(io_core_seconds / NULLIF(all_seconds, 0), 1)) AS kind_seconds, night, cluster
-FROM timed
-JOIN summed USING (cluster, night, log_id)
+FROM parted
 JOIN (SELECT cluster, night, log_id, io_core_seconds FROM core.log) AS log USING (cluster, night, log_id)
-WHERE seconds > 0

@@ -10,6 +10,7 @@ WITH paced AS (
         *, request_seconds / NULLIF(moved_bytes, 0) AS per_byte, request_seconds / NULLIF(request_count, 0) AS per_request
     FROM lake.ost_pace
 ),
+-- OSTs with what is usual of them from one reading: of what is read twice DuckDB works out all nights, whichever is asked for.
 middle AS (
     SELECT
         cluster, night, log_id, layer, op, evidence, COUNT(*) AS compared_ost_count,
@@ -17,10 +18,17 @@ middle AS (
         MEDIAN(typical_seconds_per_byte) AS median_typical_per_byte,
         MEDIAN(typical_seconds_per_request) AS median_typical_per_request,
         -- As with stragglers (log_rank_profile): 1.4826 makes it the standard deviation of a normal distribution.
-        1.4826 * mad(per_byte) AS byte_deviation, 1.4826 * mad(per_request) AS request_deviation
+        1.4826 * mad(per_byte) AS byte_deviation, 1.4826 * mad(per_request) AS request_deviation,
+        list({
+            ost_id: ost_id, request_count: request_count, moved_bytes: moved_bytes, request_seconds: request_seconds,
+            rank_count: rank_count, file_count: file_count, is_comparable: is_comparable,
+            typical_seconds_per_byte: typical_seconds_per_byte, typical_seconds_per_request: typical_seconds_per_request,
+            per_byte: per_byte, per_request: per_request
+        }) AS osts
     FROM paced
     GROUP BY ALL
 ),
+held AS (SELECT * EXCLUDE (osts), unnest(osts, recursive := true) FROM middle),
 compared AS (
     SELECT
         *,
@@ -42,8 +50,7 @@ compared AS (
             AND per_request - median_per_request > 3.5 * request_deviation
             -- A lock or a commit holds up all ranks of an OST for a second or so at once, which makes no slow OST.
             AND beyond_median_seconds > 5 * rank_count::HUGEINT AS stands_out
-    FROM paced
-    JOIN middle USING (cluster, night, log_id, layer, op, evidence)
+    FROM held
 )
 SELECT
     log_id, layer, ost_id, op, evidence, request_count, moved_bytes, request_seconds, rank_count, file_count, is_comparable,

@@ -12,15 +12,21 @@ WITH timed AS (
     FROM core.rank_io
     WHERE layer IN ('posix', 'stdio') AND read_seconds + write_seconds > 0
 ),
+-- Ranks with what is usual of them from one reading: of what is read twice DuckDB works out all nights, whichever is asked for.
 middle AS (
     SELECT
         cluster, night, log_id, layer, COUNT(*) AS timed_count, MEDIAN(seconds) AS median_seconds,
         MEDIAN(seconds_per_request) AS median_per_request, MEDIAN(seconds_per_byte) AS median_per_byte,
         -- 1.4826 makes the median deviation of a normal distribution its standard deviation (Rousseeuw and Croux 1993).
-        1.4826 * mad(seconds_per_request) AS deviation
+        1.4826 * mad(seconds_per_request) AS deviation,
+        list({
+            rank: rank, host: host, evidence: evidence, seconds: seconds, seconds_per_request: seconds_per_request,
+            seconds_per_byte: seconds_per_byte
+        }) AS ranks
     FROM timed
     GROUP BY ALL
-)
+),
+held AS (SELECT * EXCLUDE (ranks), unnest(ranks, recursive := true) FROM middle)
 SELECT
     log_id, layer, rank, host, evidence, timed_count AS layer_rank_count, seconds AS rank_seconds,
     median_seconds AS median_rank_seconds,
@@ -33,5 +39,4 @@ SELECT
         rank_slowdown_ratio > 1.5 AND seconds_per_request - median_per_request > 3.5 * deviation
     END AS is_slow_rank,
     night, cluster
-FROM timed
-JOIN middle USING (cluster, night, log_id, layer)
+FROM held

@@ -1,7 +1,7 @@
 -- ---
 -- about = "What share of a night's jobs and node-hours has a log, and how many logs belong to no known job."
 -- grain = ["cluster", "night"]
--- reads = ["main.jobs", "main.logs"]
+-- reads = ["main.jobs", "main.logs", "core.job"]
 -- ---
 WITH of_jobs AS (
     SELECT
@@ -15,7 +15,7 @@ WITH of_jobs AS (
 of_logs AS (
     SELECT logs.cluster, logs.night, COUNT(*) AS log_count, COUNT(*) FILTER (job.job_id IS NULL) AS jobless_log_count
     FROM main.logs AS logs
-    LEFT JOIN (SELECT cluster, job_id FROM main.jobs GROUP BY ALL) AS job USING (cluster, job_id)
+    LEFT JOIN (SELECT DISTINCT cluster, job_id FROM core.job) AS job USING (cluster, job_id)
     GROUP BY ALL
 )
 SELECT

@@ -27,17 +27,10 @@ run AS (
     )
     WINDOW job AS (PARTITION BY cluster, job_id ORDER BY start_at NULLS LAST)
 ),
-found AS (
-    SELECT cluster, night, log_id, COUNT(*) AS finding_count, list_sum(list_sort(list(charged_core_seconds))) AS cost_core_seconds
-    FROM main.findings
-    GROUP BY ALL
-),
-per_run AS (
+per_log AS (
     SELECT
-        run.cluster, run.job_id, number, COUNT(*) AS log_count, TRY_CAST(SUM(COALESCE(finding_count, 0)) AS BIGINT) AS finding_count,
-        list_sum(list_sort(list(cost_core_seconds))) AS cost_core_seconds,
-        TRY_CAST(SUM(logs.read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(logs.write_bytes) AS BIGINT) AS write_bytes,
-        SUM(logs.io_core_seconds ORDER BY logs.io_core_seconds) AS io_core_seconds
+        run.cluster, run.job_id, number, logs.read_bytes, logs.write_bytes, logs.io_core_seconds,
+        COUNT(finding.code) AS finding_count, list_sum(list_sort(list(finding.charged_core_seconds))) AS cost_core_seconds
     FROM run
     JOIN main.logs AS logs
         -- Clocks of nodes and scheduler differ; between two runs of a job lies more than a minute. In seconds, since what is at
@@ -47,7 +40,18 @@ per_run AS (
         AND (next_start_at IS NULL OR COALESCE(epoch(logs.start_at) < epoch(next_start_at) - 60, number = 1))
         -- Who names another's job adds nothing to it.
         AND logs.is_owner_confirmed IS DISTINCT FROM false
-    LEFT JOIN found ON found.cluster = logs.cluster AND found.night = logs.night AND found.log_id = logs.log_id
+    -- Row by row: findings of all logs, added up beforehand, would be added up whichever job is asked for.
+    LEFT JOIN main.findings AS finding
+        ON finding.cluster = logs.cluster AND finding.night = logs.night AND finding.log_id = logs.log_id
+    GROUP BY run.cluster, run.job_id, number, logs.night, logs.log_id, logs.read_bytes, logs.write_bytes, logs.io_core_seconds
+),
+per_run AS (
+    SELECT
+        cluster, job_id, number, COUNT(*) AS log_count, TRY_CAST(SUM(finding_count) AS BIGINT) AS finding_count,
+        list_sum(list_sort(list(cost_core_seconds))) AS cost_core_seconds,
+        TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
+        SUM(io_core_seconds ORDER BY io_core_seconds) AS io_core_seconds
+    FROM per_log
     GROUP BY ALL
 )
 SELECT

@@ -1,12 +1,14 @@
 """Catalogs over real Parquet files."""
 
 import datetime as dt
+import json
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -16,7 +18,7 @@ from iomine.schema import FIELDS, TABLES, field
 from iomine.sqltext import duckdb_type
 from iomine.views.catalog import build_catalog
 from iomine.views.model import SCHEMAS, ViewError, find_views
-from iomine.views.query import answer, ask, open_catalog
+from iomine.views.query import answer, answer_own, ask, open_catalog
 
 UTC = dt.UTC
 
@@ -73,34 +75,69 @@ def test_a_night_asked_for_opens_no_other_nights_files(tmp_path: Path, write_row
         assert [{"log_id": "b"}] == rows(database, f"SELECT log_id FROM logs WHERE {condition}")
 
 
+def two_nights(folder: Path, write_rows) -> dict[str, list[str]]:
+    """A file of every table in each of two nights, with a log of its own."""
+    partitioned = [table.name for table in TABLES.values() if table.partitioned]
+    return {
+        name: [write_rows(name, [{"log_id": "a"}]), write_rows(name, [{"log_id": "b"}], night="2024-04-19")] for name in partitioned
+    }
+
+
+def of_nights(database: Path) -> list[str]:
+    """Published views whose rows are of nights."""
+    with many_rows(database) as asked:
+        views = [view.name for view in find_views() if view.schema == "main"]
+        return [view for view in views if "night" in [row["column_name"] for row in asked(f"DESCRIBE {view}")]]
+
+
+# Views that compare nights, or look for a job's logs of other nights. `workload_mix` merges the classes of all nights, and
+# `link_faults` what lasts over midnight. `shared_links` opens slots of other nights where they have next to no rows; of more it
+# opens its own night only.
+COMPARING = {"coverage", "jobs", "regressions", "run_pairs", "workload_mix", "link_faults", "shared_links"}
+# Predictions ask for IOR's runs of all nights, and views of links for the topology that was read last.
+OF_ALL_NIGHTS = {"ior_run", "fabric_link", "fabric_node", "fabric_name"}
+
+
 @pytest.mark.proof
 def test_views_of_a_night_open_no_other_nights_files(tmp_path: Path, write_rows):
-    """As with logs, so with every view of nights, except for those that compare them, or look for a job's logs of other nights.
-
-    `file_requests` opens the lists of special files of all nights, which are a few rows for each log. Predictions ask for IOR's
-    runs of all nights, and views of links for the topology that was read last; neither asks for anything else of another night.
-    `workload_mix` merges the classes of all nights, and `link_faults` what lasts over midnight. `shared_links`
-    opens slots of other nights where they have next to no rows; of more it opens its own night only.
-    """
+    """As with logs, so with every view of nights, except for those that compare them."""
     database = tmp_path / "iomine.duckdb"
-    partitioned = [table.name for table in TABLES.values() if table.partitioned]
-    lost = {name: write_rows(name, [{"log_id": "a"}]) for name in partitioned}
-    kept = {name: write_rows(name, [{"log_id": "b"}], night="2024-04-19") for name in partitioned}
-    build_catalog(database, {name: [lost[name], kept[name]] for name in partitioned}, {}, {})
-    for name, path in lost.items():
-        if name not in {"ior_run", "fabric_link", "fabric_node", "fabric_name"}:
-            Path(path).write_bytes(b"no Parquet")
+    files = two_nights(tmp_path, write_rows)
+    build_catalog(database, files, {}, {})
+    for name, (lost, _) in files.items():
+        if name not in OF_ALL_NIGHTS:
+            Path(lost).write_bytes(b"no Parquet")
     opened = set()
     with many_rows(database) as asked:
-        for view in (view.name for view in find_views() if view.schema == "main"):
-            if "night" not in [row["column_name"] for row in asked(f"DESCRIBE {view}")]:
-                continue
+        for view in of_nights(database):
             try:
                 asked(f"SELECT * FROM {view} WHERE night = '2024-04-19'")
             except IomineError:
                 opened.add(view)
-    lasting = {"coverage", "file_requests", "jobs", "regressions", "run_pairs", "workload_mix", "link_faults", "shared_links"}
-    assert lasting == opened
+    assert opened == COMPARING
+
+
+@pytest.mark.proof
+def test_views_of_a_night_plan_to_read_no_other_nights_files(tmp_path: Path, write_rows):
+    """A plan of what to read does not follow from how many rows there are: of nights of one row a file may not be opened after all."""
+    database = tmp_path / "iomine.duckdb"
+    files = two_nights(tmp_path, write_rows)
+    build_catalog(database, {name: of_table for name, of_table in files.items() if name not in OF_ALL_NIGHTS}, {}, {})
+    planned = set()
+    with open_catalog(database) as con:
+        for view in of_nights(database):
+            plan = answer_own(con, f"EXPLAIN (FORMAT json) SELECT * FROM {view} WHERE night = '2024-04-19'")
+            if any(scan.get("Scanning Files") != "1/2" for scan in scans(json.loads(plan[1][0].as_py()))):
+                planned.add(view)
+    assert planned == COMPARING
+
+
+def scans(operators: list[dict[str, Any]]) -> Iterator[dict[str, str]]:
+    """What a plan says of each table of several files."""
+    for operator in operators:
+        if operator["name"].startswith("READ_PARQUET"):
+            yield operator["extra_info"]
+        yield from scans(operator["children"])
 
 
 def test_hostile_names_stay_names(tmp_path: Path, write_rows):
