@@ -76,7 +76,7 @@ from iomine.sources.darshan import (
     Job,
     Log,
     Owners,
-    Records,
+    Packed,
     Run,
     assembled,
     have_bytes,
@@ -196,8 +196,8 @@ def _by_log(rows: pa.Table) -> pa.Table:
 
 def _taken(columns: Columns, rows: Integers) -> Columns:
     """Some of the rows."""
-    if isinstance(columns, Records):
-        return Records(columns.table, columns.names, columns.matrix[rows])
+    if isinstance(columns, Packed):
+        return columns.taken(rows)
     return {name: _rows_of_column(column, rows) for name, column in columns.items()}
 
 
@@ -505,10 +505,10 @@ def _stacked(logs: Sequence[Mapping[str, Sequence[Columns]]]) -> Rows:
 
 
 def _joined(parts: list[tuple[Integers, Columns]]) -> list[tuple[Integers, Columns]]:
-    records = [part for _, part in parts if isinstance(part, Records)]
+    records = [part for _, part in parts if isinstance(part, Packed)]
     if len(records) < len(parts) or len(parts) == 1:
         return parts
-    return [(np.concatenate([logs for logs, _ in parts]), Records.stacked(records))]
+    return [(np.concatenate([logs for logs, _ in parts]), records[0].stacked(records))]
 
 
 def _derived(table: str, given: Given, first: int, failures: list[tuple[int, str, str]]) -> list[tuple[Integers, Columns]]:

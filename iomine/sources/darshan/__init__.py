@@ -2,7 +2,7 @@
 
 from iomine.sources.darshan.container import Region
 from iomine.sources.darshan.counters import LAYOUTS
-from iomine.sources.darshan.decoded import Columns, Owners, Records, assembled, row_count, size_bytes, spread
+from iomine.sources.darshan.decoded import Columns, Owners, Packed, Records, assembled, row_count, size_bytes, spread
 from iomine.sources.darshan.doubts import Doubt, Doubted, Run
 from iomine.sources.darshan.dxt import NO_SENSE
 from iomine.sources.darshan.file_state import FileState
@@ -30,6 +30,7 @@ __all__ = [
     "ModuleState",
     "MountTable",
     "Owners",
+    "Packed",
     "Records",
     "Region",
     "Run",

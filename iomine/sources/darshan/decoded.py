@@ -1,6 +1,7 @@
 """What every decoder gives back, and how words of a record become Arrow columns."""
 
 import sys
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -59,8 +60,31 @@ def _places(table: str, names: tuple[str, ...]) -> dict[str, tuple[int, bool]]:
     return dict(zip(names, enumerate(are_floats(table, names)), strict=True))
 
 
-class Records(Mapping[str, pa.Array]):
-    """Columns of records of equal width, made when they are asked for: those of many logs cost hardly more than one's.
+class Packed(Mapping[str, pa.Array]):
+    """Columns of records as a log has them, made when they are asked for: those of many logs cost hardly more than one's."""
+
+    @classmethod
+    @abstractmethod
+    def stacked(cls, parts: Sequence[Self]) -> Self:
+        """Records of one table, one part after the other."""
+
+    @abstractmethod
+    def taken(self, rows: Words) -> Self:
+        """Some of the records, by their numbers in ascending order."""
+
+    @property
+    @abstractmethod
+    def row_count(self) -> int:
+        """Number of records."""
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Memory that they take."""
+
+
+class Records(Packed):
+    """Records of equal width.
 
     Attributes:
         table: the table; by its schema, fields that are floats are read as such.
@@ -80,6 +104,10 @@ class Records(Mapping[str, pa.Array]):
         first = parts[0]
         return cls(first.table, first.names, np.concatenate([part.matrix for part in parts]))
 
+    def taken(self, rows: Words) -> Self:
+        """Some of the records."""
+        return type(self)(self.table, self.names, self.matrix[rows])
+
     def __getitem__(self, name: str) -> pa.Array:
         index, is_float = self._places[name]
         words = np.ascontiguousarray(self.matrix[:, index])
@@ -98,6 +126,11 @@ class Records(Mapping[str, pa.Array]):
     def row_count(self) -> int:
         """Number of records."""
         return len(self.matrix)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that they take."""
+        return self.matrix.nbytes
 
     def columns(self) -> dict[str, pa.Array]:
         """All columns."""
@@ -125,13 +158,13 @@ class Owners(NamedTuple):
 
 def row_count(columns: Columns) -> int:
     """Rows that the columns have."""
-    return columns.row_count if isinstance(columns, Records) else len(next(iter(columns.values())))
+    return columns.row_count if isinstance(columns, Packed) else len(next(iter(columns.values())))
 
 
 def size_bytes(columns: Columns) -> int:
     """Memory that the columns take, those that are lists not counted."""
-    if isinstance(columns, Records):
-        return columns.matrix.nbytes
+    if isinstance(columns, Packed):
+        return columns.nbytes
     return sum(column.nbytes for column in columns.values() if not isinstance(column, list))
 
 
