@@ -24,7 +24,7 @@ from iomine.units import MIB, human_bytes
 _LARGE_LOG_BYTES: Final = 16 * MIB
 # Of columns of logs that are held until what follows from them is worked out for all at once.
 TOGETHER_BYTES: Final = 32 * MIB
-# A batch holds many times as many objects, and all are in use: to look through them as often as Python does is a tenth of the CPU.
+# A batch holds more objects, all of them in use: to look through them as often as Python does by itself is a tenth of the CPU.
 _GARBAGE_OBJECTS: Final = 50_000
 _STDOUT, _STDERR = 1, 2
 _STDERR_BYTES: Final = 2000

@@ -84,6 +84,7 @@ from iomine.sources.darshan import (
     size_bytes,
     sound,
     spread,
+    suspects,
     uid_of,
 )
 from iomine.units import MIB
@@ -481,18 +482,26 @@ def model_of(log: Log) -> Model:
 
 
 def _given(logs: Sequence[tuple[Log, str]]) -> Given:
+    runs = [_run(log.job) for log, _ in logs]
+    odd = suspects([log.tables for log, _ in logs], runs)
     mended, doubted = [], []
-    for log, path in logs:
-        job = log.job
-        unknown = _unknown(job)
-        run = Run(None if "run_seconds" in unknown else job.run_seconds, None if "nprocs" in unknown else job.nprocs)
+    for number, (log, path) in enumerate(logs):
+        if number not in odd:
+            mended.append((log, path))
+            doubted.append(Doubted())
+            continue
         whole = [LAYOUTS[name].table for name in LAYOUTS if _is_whole(log, name)]
         # Sizes of two layers are not those of one's calls.
         unsized = [LAYOUTS[each.region.module].table for each in log.modules if MINGLED in each.reason]
-        tables, doubts = sound(log.tables, run, whole, unsized)
+        tables, doubts = sound(log.tables, runs[number], whole, unsized)
         mended.append((replace(log, tables=tables), path))
         doubted.append(doubts)
     return Given(mended, doubted)
+
+
+def _run(job: Job) -> Run:
+    unknown = _unknown(job)
+    return Run(None if "run_seconds" in unknown else job.run_seconds, None if "nprocs" in unknown else job.nprocs)
 
 
 def _stacked(logs: Sequence[Mapping[str, Sequence[Columns]]]) -> Rows:

@@ -13,7 +13,7 @@ from iomine.sources.darshan.legacy_tables import MINGLED
 from iomine.sources.darshan.log import Log, read_log
 from iomine.sources.darshan.modules import ModuleState, rows_without_regions, without_region
 from iomine.sources.darshan.names import MountTable
-from iomine.sources.darshan.sound import sound
+from iomine.sources.darshan.sound import sound, suspects
 
 __all__ = [
     "GONE",
@@ -46,6 +46,7 @@ __all__ = [
     "size_bytes",
     "sound",
     "spread",
+    "suspects",
     "uid_of",
     "without_region",
 ]

@@ -6,9 +6,9 @@ a row for each. But for a time below zero: a clock that is set back within a cal
 to forget what all other calls took. Ranks that the run does not have, and more requests traced than counted, are marked only.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from iomine.sources.darshan.decoded import TOO_MANY, Columns, Records, are_float
 from iomine.sources.darshan.doubts import NEGATIVE, Doubted, Fault, Findings, Run
 
 _UNKNOWN: Final = -1
+_ANY_NUMBER: Final = np.iinfo(np.int64).max
 _MEASURES: Final = ("_count", "_bytes", "_seconds")
 # Darshan writes 0 or 1 there.
 _FLAGS: Final = ("use_", "is_")
@@ -68,6 +69,61 @@ _WORDS_OF_MORE: Final = {layout.table: layout.words for layout in LAYOUTS.values
 _TRACED: Final = {"posix": "posix_file", "mpiio": "mpiio_file"}
 
 
+def suspects(logs: Sequence[Mapping[str, Sequence[Columns]]], runs: Sequence[Run]) -> set[int]:
+    """Which of several logs `sound` may find anything in: all of its checks but that of traces, of all records at once.
+
+    Args:
+        logs: the tables of each.
+        runs: what each header says, as far as that is to be trusted.
+    """
+    found: set[int] = set()
+    records: dict[str, list[tuple[int, Records]]] = {}
+    for number, tables in enumerate(logs):
+        for table, parts in tables.items():
+            # What is not looked at here is for `sound`.
+            if table in _WORDS_OF_MORE or table == "dxt_file":
+                found.add(number)
+            records.setdefault(table, []).extend((number, part) for part in parts if isinstance(part, Records))
+    limits = _Limits.of(runs)
+    for of_table in records.values():
+        if of_table:
+            part = Records.stacked([part for _, part in of_table])
+            log_of = np.repeat([number for number, _ in of_table], [part.row_count for _, part in of_table])
+            own = limits.taken(log_of)
+            is_sound = _agree(part) & ~_odd_ranks(part, own).any(axis=1)
+            for _, are_sound in _sound_measures(part, own):
+                is_sound &= are_sound.all(axis=1)
+            found.update(log_of[~is_sound].tolist())
+    return found
+
+
+class _Limits(NamedTuple):
+    """The most that records of runs may hold, each a column with a row for each run, or for each record.
+
+    Attributes:
+        core_seconds: as `Run` has it.
+        rank_seconds: likewise.
+        nprocs: number of processes, more than any where it is not known.
+    """
+
+    core_seconds: npt.NDArray[np.float64]
+    rank_seconds: npt.NDArray[np.float64]
+    nprocs: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Self:
+        """Those of runs."""
+        return cls(
+            np.array([[run.core_seconds] for run in runs]),
+            np.array([[run.rank_seconds] for run in runs]),
+            np.array([[_ANY_NUMBER if run.nprocs is None else run.nprocs] for run in runs]),
+        )
+
+    def taken(self, rows: npt.NDArray[np.int64]) -> Self:
+        """Those of records, by the number of the run of each."""
+        return type(self)(self.core_seconds[rows], self.rank_seconds[rows], self.nprocs[rows])
+
+
 def sound(
     tables: Mapping[str, Sequence[Columns]], run: Run, whole: Collection[str] = (), unsized: Collection[str] = ()
 ) -> tuple[dict[str, list[Columns]], Doubted]:
@@ -99,14 +155,15 @@ def _checked(table: str, part: Columns, run: Run, findings: Findings, *, is_size
         return part if checked is records else {**part, **checked}
     if not part.row_count:
         return part
-    _check_ranks(part, run, findings)
-    odd = [*_odd_columns(part, run), *(_odd_calls(part) if is_sized else ())]
+    limits = _Limits.of([run])
+    _check_ranks(part, limits, findings)
+    odd = [*_odd_columns(part, limits), *(_odd_calls(part) if is_sized else ())]
     if not odd:
         return part
     columns = dict(part)
     for name, calls in odd:
         values = columns[name].to_numpy()
-        for fault, flags in calls or _faults(values, _limits(part, name, run)):
+        for fault, flags in calls or _faults(values, _limits(part, name, limits)):
             if flags.any():
                 findings.add(_MODULE_OF.get(table), table, name, fault, values[flags])
                 values = np.where(flags, _UNKNOWN, values)
@@ -124,28 +181,36 @@ _Faults = list[tuple[Fault, npt.NDArray[np.bool_]]]
 _Sized = tuple[str, list[int], list[int], int]
 
 
-def _odd_columns(part: Records, run: Run) -> list[tuple[str, _Faults]]:
+def _odd_columns(part: Records, limits: _Limits) -> list[tuple[str, _Faults]]:
     """Counters of records with a value that is neither unknown nor what a run can have."""
-    found: list[tuple[str, _Faults]] = []
+    return [
+        (part.names[indices[at]], [])
+        for indices, is_sound in _sound_measures(part, limits)
+        for at in np.flatnonzero(~is_sound.all(axis=0))
+    ]
+
+
+def _sound_measures(part: Records, limits: _Limits) -> Iterator[tuple[list[int], npt.NDArray[np.bool_]]]:
+    """Indices of counters, and in which records each is unknown or what a run can have."""
     # In one look at all columns of a kind, since hardly a log has such a counter.
     for is_float, least in ((False, _UNKNOWN), (True, -_ROUNDING_SECONDS)):
         indices = _measures(part.table, part.names, is_float)
         values = np.ascontiguousarray(part.matrix[:, indices]).view(np.float64 if is_float else np.int64)
-        most: Any = _time_limits(part, indices, run) if is_float else TOO_MANY
+        most: Any = _time_limits(part, indices, limits) if is_float else TOO_MANY
         is_sound = (values > least) & (values <= most) | (values == _UNKNOWN)
         if is_float:
             is_sound &= (values <= 0) | (values >= _LEAST_SECONDS)
-        found += [(part.names[indices[at]], []) for at in np.flatnonzero(~is_sound.all(axis=0))]
-    return found
+        yield indices, is_sound
 
 
-def _time_limits(part: Records, indices: list[int], run: Run) -> npt.NDArray[np.float64]:
-    """The most that each of these columns may hold in each record; a row for all records where ranks do not matter."""
+def _time_limits(part: Records, indices: list[int], limits: _Limits) -> npt.NDArray[np.float64]:
+    """The most that each of these columns may hold in each record; a row for all records of a run where ranks do not matter."""
     kinds = _kinds(part.table, part.names)[indices]
-    of_all = np.array((run.core_seconds, run.core_seconds, run.rank_seconds, _KINDS_OF_TIME * run.rank_seconds))[kinds]
-    of_rank = np.array((run.core_seconds, run.rank_seconds, run.rank_seconds, _KINDS_OF_TIME * run.rank_seconds))[kinds]
+    core, rank = limits.core_seconds, limits.rank_seconds
+    of_all = np.hstack((core, core, rank, _KINDS_OF_TIME * rank))[:, kinds]
     if part.table not in _OF_RANKS:
-        return of_all[None, :]
+        return of_all
+    of_rank = np.hstack((core, rank, rank, _KINDS_OF_TIME * rank))[:, kinds]
     is_shared = part.matrix[:, part.names.index("rank")] == _UNKNOWN
     return np.where(is_shared[:, None], of_all, of_rank)
 
@@ -162,12 +227,11 @@ def _kinds(table: str, names: tuple[str, ...]) -> npt.NDArray[np.int64]:
     return np.array([kind(name) for name in names])
 
 
-def _limits(part: Records, name: str, run: Run) -> npt.NDArray[np.float64]:
+def _limits(part: Records, name: str, limits: _Limits) -> npt.NDArray[np.float64]:
     """The most that a column may hold, in each record."""
     if not are_floats(part.table, (name,))[0]:
         return np.zeros(0)
-    limits = _time_limits(part, [part.names.index(name)], run)[:, 0]
-    return np.broadcast_to(limits, part.row_count)
+    return np.broadcast_to(_time_limits(part, [part.names.index(name)], limits)[:, 0], part.row_count)
 
 
 @cache
@@ -204,25 +268,36 @@ def _faults(values: npt.NDArray[Any], limits: npt.NDArray[np.float64]) -> _Fault
     ]
 
 
-def _check_ranks(part: Records, run: Run, findings: Findings) -> None:
+def _check_ranks(part: Records, limits: _Limits, findings: Findings) -> None:
     """Notes ranks that the run does not have."""
-    if run.nprocs is None or part.table not in _OF_RANKS:
-        return
-    names = [name for name in _RANKS if name in part.names]
-    ranks = part.matrix[:, [part.names.index(name) for name in names]]
-    is_odd = (ranks >= run.nprocs) | (ranks < _UNKNOWN)
-    fault = Fault("ranks", f"no rank of the {run.nprocs:,} processes", run.nprocs - 1.0)
+    is_odd = _odd_ranks(part, limits)
+    nprocs = int(limits.nprocs[0, 0])
+    fault = Fault("ranks", f"no rank of the {nprocs:,} processes", nprocs - 1.0)
     for at in np.flatnonzero(is_odd.any(axis=0)):
-        findings.add(_MODULE_OF.get(part.table), part.table, names[at], fault, ranks[is_odd[:, at], at], is_kept=True)
+        name = _rank_names(part.names)[at]
+        values = part.matrix[is_odd[:, at], part.names.index(name)]
+        findings.add(_MODULE_OF.get(part.table), part.table, name, fault, values, is_kept=True)
+
+
+def _odd_ranks(part: Records, limits: _Limits) -> npt.NDArray[np.bool_]:
+    """Which ranks of each record the run does not have."""
+    if part.table not in _OF_RANKS:
+        return np.zeros((part.row_count, 0), bool)
+    ranks = part.matrix[:, [part.names.index(name) for name in _rank_names(part.names)]]
+    is_odd: npt.NDArray[np.bool_] = (ranks >= limits.nprocs) | (ranks < _UNKNOWN)
+    return is_odd & (limits.nprocs < _ANY_NUMBER)
+
+
+def _rank_names(names: tuple[str, ...]) -> list[str]:
+    return [name for name in _RANKS if name in names]
 
 
 def _odd_calls(part: Records) -> list[tuple[str, _Faults]]:
     """Counts of calls, and bytes, that the sizes of requests contradict."""
     found: list[tuple[str, _Faults]] = []
-    sized = _sized(part.table, part.names)
-    if not sized or _agree(part, sized):
+    if _agree(part).all():
         return found
-    for op, calls, bins, moved in sized:
+    for op, calls, bins, moved in _sized(part.table, part.names):
         made = part.matrix[:, bins]
         counts, amounts = part.matrix[:, calls], part.matrix[:, moved]
         total, least, most = (made.astype(np.float64) @ _BOUNDS).T
@@ -240,14 +315,18 @@ def _odd_calls(part: Records) -> list[tuple[str, _Faults]]:
     return found
 
 
-def _agree(part: Records, sized: list[_Sized]) -> bool:
-    """Whether nothing can be amiss, in one look at reads and writes together: so it is in nearly every log."""
+def _agree(part: Records) -> npt.NDArray[np.bool_]:
+    """In which records nothing can be amiss, in one look at reads and writes together: so it is in nearly every log."""
+    if not (sized := _sized(part.table, part.names)):
+        return np.ones(part.row_count, bool)
     (_, calls, bins, moved), (_, more_calls, more_bins, more_moved) = sized
     made = part.matrix[:, [*bins, *more_bins]].astype(np.float64).reshape(-1, len(bins))
     total, least, most = (made @ _BOUNDS).T
     counts = part.matrix[:, [*calls, *more_calls]].astype(np.float64).reshape(-1, len(calls)).sum(axis=1)
     amounts = part.matrix[:, [moved, more_moved]].ravel()
-    return bool(((counts == total) & (amounts >= least) & (amounts <= most)).all() and made.min() >= 0)
+    agree = (counts == total) & (amounts >= least) & (amounts <= most) & (made >= 0).all(axis=1)
+    both: npt.NDArray[np.bool_] = agree.reshape(-1, len(sized)).all(axis=1)
+    return both
 
 
 @cache
