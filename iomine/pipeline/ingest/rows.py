@@ -53,7 +53,7 @@ from iomine.derive import (
     traces,
     traces_of_others,
 )
-from iomine.derive.batch import LOG, Files, Together, TooMuchTogetherError, as_integers, together
+from iomine.derive.batch import LOG, Files, Together, TooMuchTogetherError, as_integers, concatenated, together
 from iomine.derive.model import Model
 from iomine.derive.model.replay import class_columns
 from iomine.derive.order import Ordered
@@ -268,7 +268,13 @@ class Given:
     @cached_property
     def _together(self) -> Together:
         tables = [_sensible(log) for log in self.logs]
-        return together(_stacked(tables), [traces(of_log) for of_log in tables])
+        is_whole = all(own is log.tables for own, log in zip(tables, self.logs, strict=True))
+        return together(self.stacked if is_whole else _stacked(tables), [traces(of_log) for of_log in tables])
+
+    @cached_property
+    def stacked(self) -> Rows:
+        """Parts of all tables of the logs."""
+        return _stacked([log.tables for log in self.logs])
 
     @cached_property
     def everything(self) -> Tables:
@@ -444,7 +450,7 @@ def _group(log: Log, number: int) -> int:
 
 
 def _rows(given: Given) -> Rows:
-    rows: Rows = _stacked([log.tables for log in given.logs]) | {"segment": []}
+    rows: Rows = given.stacked | {"segment": []}
     failures: list[tuple[int, str, str]] = []
     derived = {table: _derived(table, given, 0, failures) for table in DERIVATIONS}
     for number, log in enumerate(given.logs):
@@ -505,19 +511,27 @@ def _run(job: Job) -> Run:
 
 
 def _stacked(logs: Sequence[Mapping[str, Sequence[Columns]]]) -> Rows:
-    """Parts of all logs' tables, records of equal width as one part."""
-    rows: Rows = {}
+    """Parts of all logs' tables; records of one kind, and lists, as one part."""
+    found: dict[str, list[tuple[int, Columns]]] = {}
     for number, tables in enumerate(logs):
         for table, parts in tables.items():
-            rows.setdefault(table, []).extend((np.full(row_count(part), number), part) for part in parts)
-    return {table: _joined(parts) for table, parts in rows.items() if parts}
+            found.setdefault(table, []).extend((number, part) for part in parts)
+    return {table: _joined(*zip(*parts, strict=True)) for table, parts in found.items() if parts}
 
 
-def _joined(parts: list[tuple[Integers, Columns]]) -> list[tuple[Integers, Columns]]:
-    records = [part for _, part in parts if isinstance(part, Packed)]
-    if len(records) < len(parts) or len(parts) == 1:
-        return parts
-    return [(np.concatenate([logs for logs, _ in parts]), records[0].stacked(records))]
+def _joined(numbers: Sequence[int], parts: Sequence[Columns]) -> list[tuple[Integers, Columns]]:
+    counts = [row_count(part) for part in parts]
+    first, columns = parts[0], parts
+    if len(parts) == 1:
+        # A long log's, which take no memory twice.
+        pass
+    elif packed := [part for part in parts if isinstance(part, Packed)]:
+        columns = [packed[0].stacked(packed)] if len(packed) == len(parts) else parts
+    elif all(part.keys() == first.keys() and all(isinstance(column, list) for column in part.values()) for part in parts):
+        columns = [{name: concatenated([part[name] for part in parts]) for name in first}]
+    logs = np.repeat(numbers, counts)
+    owners = [logs] if len(columns) == 1 else np.split(logs, np.cumsum(counts)[:-1])
+    return [*zip(owners, columns, strict=True)]
 
 
 def _derived(table: str, given: Given, first: int, failures: list[tuple[int, str, str]]) -> list[tuple[Integers, Columns]]:
