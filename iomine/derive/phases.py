@@ -266,7 +266,7 @@ def _binned(tables: Tables, layers: Sequence[str], logs: Integers | None = None)
         has_any = np.bincount(stretches.logs, minlength=len(width)) > 0
         widths[: len(width)] = np.maximum(widths[: len(width)], np.where(is_held & has_any, width, 0.0))
         parts.append(stretches if is_held.all() else stretches.of(is_held[stretches.logs]))
-    stretches = by_log(joined(parts))
+    stretches = by_log(joined([part for part in parts if len(part.starts)] or parts[:1]))
     if not len(stretches.starts):
         return None
     is_read = stretches.ops == READ

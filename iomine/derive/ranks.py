@@ -10,6 +10,7 @@ import numpy as np
 
 from iomine.derive.batch import LOG, logs_in, of_each_log
 from iomine.derive.columns import ROUNDING_SECONDS, TOO_MANY, counts, known, labels
+from iomine.derive.stretches import filled_bins
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped, kept, label_codes
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
@@ -263,10 +264,11 @@ def _heat_of_part(layer: str, part: Mapping[str, Any]) -> _Amounts:
     ranks = part["rank"].to_numpy()
 
     def summed() -> Floats:
+        bins = filled_bins(part)
         values = np.zeros((len(ranks), len(_MEASURES)))
-        for measure, name in enumerate(("read_bins", "write_bins"), start=_BYTES.start):
-            ends = np.concatenate([[0.0], np.cumsum(part[name].values.to_numpy(), dtype=np.float64)])
-            values[:, measure] = np.diff(ends[part[name].offsets.to_numpy()])
+        for op in range(len(OPS)):
+            own = bins.ops == op
+            values[:, _BYTES.start + op] = np.bincount(bins.rows[own], bins.moved_bytes[own], len(ranks))
         return _known(values)
 
     # Those of all layers take as long as those of one.

@@ -210,53 +210,70 @@ def by_log(stretches: Stretches) -> Stretches:
 
 
 def _of_heatmaps(part: Mapping[str, Any], layer: str) -> tuple[Stretches, Floats]:
-    names = [*part["layer"].dictionary.to_pylist(), layer]
-    is_layer = label_codes(part["layer"]) == names.index(layer)
-    logs, widths, ranks = logs_in(part), part["bin_seconds"].to_numpy(), part["rank"].to_numpy()
-    width_of_logs = np.zeros(int(logs.max(initial=0)) + 1)
-    np.maximum.at(width_of_logs, logs[is_layer], widths[is_layer])
-    ops = []
-    for op, name in ((WRITE, "write_bins"), (READ, "read_bins")):
-        row_of, at, moved = _filled(part, name)
-        own = np.flatnonzero(is_layer[row_of])
-        row_of, at = row_of[own], at[own]
-        width = widths[row_of]
-        unknown = np.full(len(own), np.nan)
-        ops.append(
-            Stretches(
-                logs[row_of],
-                at * width,
-                (at + 1) * width,
-                np.full(len(own), op),
-                ranks[row_of],
-                np.zeros(len(own), np.int64),
-                unknown,
-                moved[own].astype(np.float64),
-                unknown,
-                unknown,
-            )
+    def found() -> tuple[Stretches, Floats]:
+        names = [*part["layer"].dictionary.to_pylist(), layer]
+        is_layer = label_codes(part["layer"]) == names.index(layer)
+        logs, widths = logs_in(part), part["bin_seconds"].to_numpy()
+        width_of_logs = np.zeros(int(logs.max(initial=0)) + 1)
+        np.maximum.at(width_of_logs, logs[is_layer], widths[is_layer])
+        bins = filled_bins(part)
+        own = np.flatnonzero(is_layer[bins.rows])
+        rows, at = bins.rows[own], bins.numbers[own]
+        width, unknown = widths[rows], np.full(len(own), np.nan)
+        stretches = Stretches(
+            logs[rows],
+            at * width,
+            (at + 1) * width,
+            bins.ops[own],
+            part["rank"].to_numpy()[rows],
+            np.zeros(len(own), np.int64),
+            unknown,
+            bins.moved_bytes[own],
+            unknown,
+            unknown,
         )
-    return joined(ops), width_of_logs
+        return stretches, width_of_logs
+
+    # Asked for by the layer, by the whole log, and for periods.
+    made: tuple[Stretches, Floats] = kept(part, f"stretches {layer}", found)
+    return made
 
 
-class _Filled(NamedTuple):
-    """Bins of heat maps that have bytes: the row and the number of each, and its bytes."""
+class FilledBins(NamedTuple):
+    """Bins of heat maps that have bytes, log by log: of a log first those of writes.
+
+    Attributes:
+        rows: the row of each.
+        numbers: its number in the row.
+        ops: index into `OPS`.
+        moved_bytes: its bytes.
+    """
 
     rows: Integers
     numbers: Integers
-    moved_bytes: Integers
+    ops: Integers
+    moved_bytes: Floats
 
 
-def _filled(part: Mapping[str, Any], name: str) -> _Filled:
-    """Bins of all layers: most are empty, and to leave them out takes longer than all else."""
+def filled_bins(part: Mapping[str, Any]) -> FilledBins:
+    """Bins of all layers: most are empty, and to leave them out takes longer than all else.
 
-    def found() -> _Filled:
-        offsets, flat = part[name].offsets.to_numpy(), part[name].values.to_numpy()
-        filled = np.flatnonzero(flat[: offsets[-1]] > 0)
-        rows = np.searchsorted(offsets, filled, side="right") - 1
-        if len(rows) and rows[0] < 0:
-            filled, rows = filled[rows >= 0], rows[rows >= 0]
-        return _Filled(rows, filled - offsets[rows], flat[filled])
+    Args:
+        part: of the table `heatmap_rank`.
+    """
 
-    made: _Filled = kept(part, f"filled {name}", found)
+    def found() -> FilledBins:
+        by_op = []
+        for op, name in ((WRITE, "write_bins"), (READ, "read_bins")):
+            offsets, flat = part[name].offsets.to_numpy(), part[name].values.to_numpy()
+            filled = np.flatnonzero(flat[: offsets[-1]] > 0)
+            rows = np.searchsorted(offsets, filled, side="right") - 1
+            if len(rows) and rows[0] < 0:
+                filled, rows = filled[rows >= 0], rows[rows >= 0]
+            by_op.append(FilledBins(rows, filled - offsets[rows], np.full(len(rows), op), flat[filled].astype(np.float64)))
+        bins = [np.concatenate(columns) for columns in zip(*by_op, strict=True)]
+        order = np.argsort(logs_in(part)[bins[0]], kind="stable")
+        return FilledBins._make(column[order] for column in bins)
+
+    made: FilledBins = kept(part, "filled bins", found)
     return made

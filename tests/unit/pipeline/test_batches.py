@@ -18,6 +18,7 @@ from iomine.pipeline.failures import FAILED
 from iomine.pipeline.ingest import rows as room
 from iomine.pipeline.ingest.rows import rows_of
 from iomine.sources.darshan import NO_SENSE, Log, Owners, Records, assembled, read_log
+from iomine.sources.darshan.heatmap import HeatMaps
 
 # Small logs that differ in their modules: with and without heat maps, Lustre, MPI-IO, POSIX and traces.
 _NAMES = (
@@ -124,3 +125,15 @@ def test_a_derivation_that_fails_costs_one_log(monkeypatch: pytest.MonkeyPatch, 
     assert "'derivation': 'phase_class', 'error': 'ValueError: no luck'" in failure
     assert whole[logs[bad].log_id].pop("phase_class")
     assert whole == rest
+
+
+def test_what_heat_maps_claim_costs_no_other_log_its_bytes() -> None:
+    """Sums of floats that run on from log to log would lose small numbers behind a high one."""
+    name = "alcf-hands-on/warpdrive/snyder_warpdriveA.darshan"
+    sound = _damaged(_log(name), f"{1:016x}", 0)
+    (part,) = sound.tables["heatmap_rank"]
+    assert isinstance(part, HeatMaps)
+    bins = [block.copy() for block in part.blocks]
+    bins[0][:, 6:] = 1 << 60
+    high = replace(sound, log_id=f"{0:016x}", tables={**sound.tables, "heatmap_rank": [HeatMaps(bins)]})
+    assert _by_log([sound])[sound.log_id] == _by_log([high, sound])[sound.log_id]
