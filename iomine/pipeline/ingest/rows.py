@@ -450,7 +450,8 @@ def _group(log: Log, number: int) -> int:
 
 
 def _rows(given: Given) -> Rows:
-    rows: Rows = given.stacked | {"segment": []}
+    # Heat maps are long: to put those of logs into order takes no memory as long as they are apart.
+    rows: Rows = given.stacked | {"segment": [], "heatmap_rank": _apart(given.logs, "heatmap_rank")}
     failures: list[tuple[int, str, str]] = []
     derived = {table: _derived(table, given, 0, failures) for table in DERIVATIONS}
     for number, log in enumerate(given.logs):
@@ -508,6 +509,11 @@ def _given(logs: Sequence[tuple[Log, str]]) -> Given:
 def _run(job: Job) -> Run:
     unknown = _unknown(job)
     return Run(None if "run_seconds" in unknown else job.run_seconds, None if "nprocs" in unknown else job.nprocs)
+
+
+def _apart(logs: Sequence[Log], table: str) -> list[tuple[Integers, Columns]]:
+    """Parts of a table as each log has them."""
+    return [(np.full(row_count(part), number), part) for number, log in enumerate(logs) for part in log.tables.get(table, ())]
 
 
 def _stacked(logs: Sequence[Mapping[str, Sequence[Columns]]]) -> Rows:

@@ -16,7 +16,6 @@ from iomine.sources.darshan.decoded import TOO_MANY, WORD_BYTES, Columns, Decode
 _HEAD: Final = 6
 _WIDTH_AT, _BINS_AT = 2, 3
 _PLACES: Final = {"file_id": 0, "rank": 1, "bin_seconds": _WIDTH_AT, "bin_count": _BINS_AT}
-_HALVES: Final = {"write_bins": 0, "read_bins": 1}
 _COLUMNS: Final = ("file_id", "rank", "layer", "bin_seconds", "bin_count", "write_bins", "read_bins")
 # Record ids that Darshan gives the heat maps of its layers (`heatmap:POSIX` and so on, hashed).
 _HASHES: Final = {"posix": 16592106915301738621, "stdio": 3989511027826779520, "mpiio": 3668870418325792824}
@@ -28,40 +27,36 @@ class HeatMaps(Packed):
     """Heat map records.
 
     Attributes:
-        blocks: records with the same number of bins, one a row, one 64-bit word a column.
+        heads: what precedes the bins of each, a word a column.
+        written: write bins of all, end to end.
+        read: read bins, likewise.
     """
 
-    def __init__(self, blocks: Sequence[Words]) -> None:
-        self.blocks = blocks
+    def __init__(self, heads: Words, written: Words, read: Words) -> None:
+        self.heads = heads
+        self.written = written
+        self.read = read
 
     @classmethod
     def stacked(cls, parts: Sequence[Self]) -> Self:
         """Records of one table, one part after the other."""
-        return cls([block for part in parts for block in part.blocks])
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("heads", "written", "read")))
 
     def taken(self, rows: Words) -> Self:
         """Some of the records."""
-        ends = np.cumsum([len(block) for block in self.blocks])
-        split = np.split(rows, np.searchsorted(rows, ends[:-1]))
-        return type(self)(
-            [block[own - (end - len(block))] for block, own, end in zip(self.blocks, split, ends, strict=True) if len(own)]
-        )
+        is_wanted = np.isin(np.arange(len(self.heads)), rows)
+        bins = np.repeat(is_wanted, self.heads[:, _BINS_AT])
+        return type(self)(self.heads[rows], self.written[bins], self.read[bins])
 
     def __getitem__(self, name: str) -> pa.Array:
-        if name in _HALVES:
-            half = _HALVES[name]
-            bins = np.concatenate([block[:, _HEAD:].reshape(len(block), 2, -1)[:, half].ravel() for block in self.blocks])
-            offsets = np.concatenate([[0], np.cumsum(self._head("bin_count"))]).astype(np.int32)
-            return pa.ListArray.from_arrays(pa.array(offsets), pa.array(bins))
+        if name in {"write_bins", "read_bins"}:
+            offsets = np.concatenate([[0], np.cumsum(self.heads[:, _BINS_AT])]).astype(np.int32)
+            return pa.ListArray.from_arrays(pa.array(offsets), pa.array(self.written if name == "write_bins" else self.read))
         if name == "layer":
-            layers, codes = np.unique(self._head("file_id"), return_inverse=True)
+            layers, codes = np.unique(self.heads[:, 0], return_inverse=True)
             return labels(codes, [_LAYER_OF.get(id_) for id_ in layers.tolist()])
-        words = self._head(name)
+        words = np.ascontiguousarray(self.heads[:, _PLACES[name]])
         return pa.array(words.view(np.float64) if name == "bin_seconds" else words)
-
-    def _head(self, name: str) -> Words:
-        at = _PLACES[name]
-        return np.concatenate([block[:, at] for block in self.blocks])
 
     def __contains__(self, name: object) -> bool:
         return name in _COLUMNS
@@ -75,28 +70,27 @@ class HeatMaps(Packed):
     @property
     def row_count(self) -> int:
         """Number of records."""
-        return sum(map(len, self.blocks))
+        return len(self.heads)
 
     @property
     def nbytes(self) -> int:
         """Memory that they take."""
-        return sum(block.nbytes for block in self.blocks)
+        return self.heads.nbytes + self.written.nbytes + self.read.nbytes
 
     @property
     def are_bytes(self) -> bool:
         """Whether all bins can be bytes, in one look at them: one below zero is beyond all as a number without a sign."""
-        return all(block[:, _HEAD:].view(np.uint64).max(initial=0) <= TOO_MANY for block in self.blocks)
+        return all(bins.view(np.uint64).max(initial=0) <= TOO_MANY for bins in (self.written, self.read))
 
 
 def decode_heatmap(data: bytes, order: str) -> Decoded:
     """Heat map records, read as far as their bins fit the region."""
     words = native_words(data, order)
-    blocks, end = _blocks(words)
+    maps, end = _maps(words)
     damage = "" if end * WORD_BYTES == len(data) else f"bytes from {end * WORD_BYTES:,} on are not heat maps"
-    if not blocks:
+    if not maps.row_count:
         return Decoded(damage=damage)
-    maps = HeatMaps(blocks)
-    damage = damage or _disagreement(blocks) or ("" if maps.are_bytes else _oddness(have_bytes(maps)))
+    damage = damage or _disagreement(maps.heads) or ("" if maps.are_bytes else _oddness(have_bytes(maps)))
     return Decoded({"heatmap_rank": maps}, maps.row_count, damage)
 
 
@@ -119,25 +113,30 @@ def _oddness(is_sound: npt.NDArray[np.bool_]) -> str:
     return f"{len(is_sound) - int(is_sound.sum()):,} of {len(is_sound):,} heat maps have bins that are no bytes"
 
 
-def _blocks(words: Words) -> tuple[list[Words], int]:
+def _maps(words: Words) -> tuple[HeatMaps, int]:
     """Records that make sense, and where the last of them ends, in words."""
     if len(words) >= _HEAD and words[_BINS_AT] >= 0:
         # Nearly always all ranks have the same number of bins, and there is no need to go from record to record.
-        width = _HEAD + 2 * int(words[_BINS_AT])
+        bins = int(words[_BINS_AT])
+        width = _HEAD + 2 * bins
         if len(words) % width == 0:
-            block = words.reshape(-1, width)
-            if (block[:, _BINS_AT] == words[_BINS_AT]).all() and _are_widths(block[:, _WIDTH_AT]).all():
-                return [block], len(words)
-    blocks: list[Words] = []
+            records = words.reshape(-1, width)
+            if (records[:, _BINS_AT] == bins).all() and _are_widths(records[:, _WIDTH_AT]).all():
+                written, read = records[:, _HEAD : _HEAD + bins].ravel(), records[:, _HEAD + bins :].ravel()
+                return HeatMaps(records[:, :_HEAD].copy(), written, read), len(words)
+    nothing = words[:0]
+    heads, written_bins, read_bins = [nothing.reshape(0, _HEAD)], [nothing], [nothing]
     position = 0
     while position + _HEAD <= len(words):
         bins = int(words[position + _BINS_AT])
-        end = position + _HEAD + 2 * bins
+        middle, end = position + _HEAD + bins, position + _HEAD + 2 * bins
         if bins < 0 or end > len(words) or not _are_widths(words[position + _WIDTH_AT : position + _WIDTH_AT + 1]).all():
             break
-        blocks.append(words[None, position:end])
+        heads.append(words[None, position : position + _HEAD])
+        written_bins.append(words[position + _HEAD : middle])
+        read_bins.append(words[middle:end])
         position = end
-    return blocks, position
+    return HeatMaps(*map(np.concatenate, (heads, written_bins, read_bins))), position
 
 
 def _are_widths(words: Words) -> npt.NDArray[np.bool_]:
@@ -146,10 +145,9 @@ def _are_widths(words: Words) -> npt.NDArray[np.bool_]:
     return (widths > 0) & (widths < np.inf)
 
 
-def _disagreement(blocks: Sequence[Words]) -> str:
+def _disagreement(heads: Words) -> str:
     """Why heat maps of one layer cannot be laid over each other, empty where they can."""
-    heads = np.concatenate([block[:, :_HEAD] for block in blocks]) if len(blocks) > 1 else blocks[0][:, :_HEAD]
-    ids, widths, counts = heads[:, 0], heads[:, _WIDTH_AT], heads[:, _BINS_AT]
+    ids, widths, counts = heads[:, 0], heads[:, _WIDTH_AT].view(np.float64), heads[:, _BINS_AT]
     if (widths == widths[0]).all() and (counts == counts[0]).all():
         return ""
     for id_ in np.unique(ids):

@@ -133,7 +133,6 @@ def test_what_heat_maps_claim_costs_no_other_log_its_bytes() -> None:
     sound = _damaged(_log(name), f"{1:016x}", 0)
     (part,) = sound.tables["heatmap_rank"]
     assert isinstance(part, HeatMaps)
-    bins = [block.copy() for block in part.blocks]
-    bins[0][:, 6:] = 1 << 60
-    high = replace(sound, log_id=f"{0:016x}", tables={**sound.tables, "heatmap_rank": [HeatMaps(bins)]})
+    bins = np.full_like(part.written, 1 << 60)
+    high = replace(sound, log_id=f"{0:016x}", tables={**sound.tables, "heatmap_rank": [HeatMaps(part.heads, bins, bins)]})
     assert _by_log([sound])[sound.log_id] == _by_log([high, sound])[sound.log_id]
