@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.layouts import MOST_BYTES, Lustre, Place
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
@@ -360,12 +361,12 @@ def _merged(rows: Rows, axis: tuple[str, str], tolerances: npt.NDArray[Any]) -> 
     """Rows of each group merged where the gap between them is at most the group's tolerance; in order of group and begin."""
     groups, begins, ends = rows["group"], rows[axis[0]], rows[axis[1]]
     if not _is_ordered(groups, begins):
-        order = _order(groups, begins)
+        order = order_by(groups, begins)
         rows = {name: column[order] for name, column in rows.items()}
         groups, begins, ends = groups[order], begins[order], ends[order]
     # Nothing reaches from the first k rows of a group to the next where that begins after the k-th end, in order of ends.
     if not _is_ordered(groups, ends):
-        ends = ends[_order(groups, ends)]
+        ends = ends[order_by(groups, ends)]
     is_first = np.ones(len(groups), dtype=bool)
     is_first[1:] = (groups[1:] != groups[:-1]) | (begins[1:] > (ends + tolerances[groups])[:-1])
     return _reduced(rows, is_first)
@@ -374,16 +375,6 @@ def _merged(rows: Rows, axis: tuple[str, str], tolerances: npt.NDArray[Any]) -> 
 def _is_ordered(groups: npt.NDArray[Any], values: npt.NDArray[Any]) -> bool:
     falls = (groups[1:] < groups[:-1]) | ((groups[1:] == groups[:-1]) & (values[1:] < values[:-1]))
     return not falls.any()
-
-
-def _order(groups: npt.NDArray[Any], values: npt.NDArray[Any]) -> Integers:
-    """Order of group and value, by sorts that are quick where much is in order and where there are few groups."""
-    by_value = np.argsort(values, kind="stable")
-    groups = groups[by_value]
-    if groups.max() <= np.iinfo(np.uint16).max:
-        groups = groups.astype(np.uint16)
-    order: Integers = by_value[np.argsort(groups, kind="stable")]
-    return order
 
 
 def _reduced(rows: Rows, is_first: Flags) -> Rows:

@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Floats, Integers, group_starts
 
 # A gap does not part phases that is short beside them.
@@ -89,7 +90,7 @@ def _order(groups: Integers, values: Floats) -> Integers:
         is_mixed[group[1:][is_late]] = True
         are_mixed = is_mixed[group]
         if are_mixed.all():
-            return order[np.lexsort((ordered, group))]
+            return order[order_by(group, ordered)]
         at = np.flatnonzero(are_mixed)
-        order[at] = order[at][np.lexsort((ordered[at], group[at]))]
+        order[at] = order[at][order_by(group[at], ordered[at])]
     return order

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from iomine.derive.sorting import order_by
 from iomine.derive.stretches import Stretches
 from iomine.derive.trace import Floats, Integers, Tables, grouped
 
@@ -71,7 +72,7 @@ def with_opens(stretches: Stretches, tables: Tables, layer: str) -> tuple[Floats
     opened = _opened(records, stretches.file_ids[firsts], stretches.ranks[firsts], stretches.logs[firsts])
     if not opened.seconds.any():
         return begins, finishes
-    order = np.lexsort((begins, group_of))
+    order = order_by(group_of, begins)
     group = group_of[order]
     is_last = np.append(group[1:] != group[:-1], True)
     # The pause after each stretch.
@@ -79,7 +80,7 @@ def with_opens(stretches: Stretches, tables: Tables, layer: str) -> tuple[Floats
     may_reopen = (pause_ends > opened.first_closes[group]) & (pause_starts < opened.last_opens[group])
     pauses = np.where(may_reopen, pause_ends - pause_starts, -np.inf)
     # A group's last stretch comes before all others.
-    by_length = np.lexsort((np.where(is_last, -np.inf, -pauses), group))
+    by_length = order_by(group, np.where(is_last, -np.inf, -pauses))
     nth = np.empty_like(order)
     nth[by_length] = np.arange(len(order)) - np.searchsorted(group, group)
     is_closing = is_last | (may_reopen & (nth < opened.opens[group]))

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Flags, Integers, Trace, group_starts, grouped
 
 # No file is as long: a request that is said to lie beyond has an offset or a length that cannot be trusted.
@@ -108,7 +109,7 @@ class Ordered:
             # Logs that are in order stay as they come.
             mixed = np.flatnonzero(is_mixed[logs])
             order = np.arange(len(groups))
-            order[mixed] = mixed[np.lexsort((starts[mixed], groups[mixed]))]
+            order[mixed] = mixed[order_by(groups[mixed], starts[mixed])]
             groups, at = groups[order], order if isinstance(at, slice) else at[order]
             has_before = _equals_before(groups)
         begins, lengths = trace.offsets[at], trace.lengths[at]

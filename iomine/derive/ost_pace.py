@@ -13,6 +13,7 @@ from iomine.derive.batch import LOG, of_each_log
 from iomine.derive.columns import TOO_MANY, counts, finite, labels
 from iomine.derive.layouts import LAYER, MOST_BYTES, Layouts, Lustre
 from iomine.derive.osts import batches, batches_of_trace
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, grouped
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
@@ -215,7 +216,7 @@ def _distinct(streams: Streams, group_of: Integers, members: Integers) -> tuple[
 
 def _lower_medians(group_of: Integers, values: Floats) -> Column:
     """The median of each group, the lower one of two, NaN left out: most of a group are no less."""
-    order = np.lexsort((values, group_of))
+    order = order_by(group_of, values)
     sizes = np.bincount(group_of)
     known = np.bincount(group_of, ~np.isnan(values)).astype(np.int64)
     # NaN comes last.

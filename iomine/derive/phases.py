@@ -14,6 +14,7 @@ from iomine.derive.batch import LOG, logs_in, of_each_log
 from iomine.derive.columns import counts, known, label, labels, stacked
 from iomine.derive.gaps import parted
 from iomine.derive.opening import with_opens
+from iomine.derive.sorting import order_by
 from iomine.derive.special import logs_with_data_through_stdio
 from iomine.derive.stretches import Stretches, by_log, chains, heatmap_stretches, joined, pieces, sieve_reads
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_sizes, group_starts, grouped
@@ -398,7 +399,7 @@ def _bursts_per_rank(busy: _Busy, floors: Floats) -> Integers:
     of_rank, rank_of = grouped(logs, ops, ranks)
     bursts = np.bincount(rank_of)
     lanes = logs[of_rank] * len(OPS) + ops[of_rank]
-    order = np.lexsort((bursts, lanes))
+    order = order_by(lanes, bursts)
     begins = group_starts(lanes)
     medians = np.zeros((len(floors), len(OPS)), np.int64)
     medians.ravel()[lanes[begins]] = bursts[order][begins + (group_sizes(begins, len(lanes)) - 1) // 2]
@@ -422,7 +423,7 @@ def are_little(group_of: Integers, moved_bytes: Floats, logs: Integers | None = 
     log_of = np.zeros(len(moved), np.int64)
     if logs is not None:
         log_of[group_of] = logs
-    order = np.lexsort((moved, log_of))
+    order = order_by(log_of, moved)
     log, ordered = log_of[order], moved[order]
     # Groups that hold something cannot be little, and are as good as infinite: so sums are exact, whatever is before them.
     together = np.cumsum(np.where(ordered < _INCIDENTAL_BYTES, ordered, 0.0))
@@ -498,7 +499,7 @@ def _ranks(stretches: Stretches, row_of: Integers, total: int) -> dict[str, Colu
     )
     begins = group_starts(rows)
     sizes = np.diff(begins, append=len(rows))
-    by_seconds = np.lexsort((seconds, rows))
+    by_seconds = order_by(rows, seconds)
     fastest, slowest = by_seconds[begins], by_seconds[begins + sizes - 1]
 
     def over_median(values: Floats) -> tuple[Floats, Floats]:
@@ -530,6 +531,6 @@ def _ranks(stretches: Stretches, row_of: Integers, total: int) -> dict[str, Colu
 
 
 def _medians(values: Floats, rows: Integers, begins: Integers, sizes: Integers) -> Floats:
-    ordered = values[np.lexsort((values, rows))]
+    ordered = values[order_by(rows, values)]
     medians: Floats = (ordered[begins + (sizes - 1) // 2] + ordered[begins + sizes // 2]) / 2
     return medians

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Integers, Tables, group_starts
 
 # What says whose requests these are.
@@ -40,12 +41,8 @@ def _order(parts: Sequence[Mapping[str, Any]]) -> Integers:
     file_ids = np.concatenate([part["file_id"].values.to_numpy() for part in parts])
     counts = np.concatenate([np.diff(part["file_id"].run_ends.to_numpy(), prepend=0) for part in parts])
     _, files = np.unique(file_ids, return_inverse=True)
-    by_start = np.argsort(np.concatenate([part["start_seconds"].to_numpy() for part in parts]), kind="stable")
-    if len(files) == 1 or not files.any():
-        return by_start
-    of_file = np.repeat(files.astype(np.min_scalar_type(files.max())), counts)[by_start]
-    order: Integers = by_start[np.argsort(of_file, kind="stable")]
-    return order
+    starts = np.concatenate([part["start_seconds"].to_numpy() for part in parts])
+    return order_by(np.repeat(files, counts), starts)
 
 
 def _taken(part: Mapping[str, Any], rows: Integers) -> dict[str, pa.Array]:

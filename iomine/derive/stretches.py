@@ -10,6 +10,7 @@ import numpy as np
 
 from iomine.derive.batch import TooMuchTogetherError, logs_in
 from iomine.derive.blocks import Block, blocks
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped, kept, label_codes
 from iomine.schema.ops import READ, WRITE
 
@@ -148,7 +149,7 @@ class _Spans(NamedTuple):
 
 def _within(requests: _Spans, calls: _Spans) -> Flags:
     """Whether each request lies within a call of its key; calls of one key do not overlap, except for those of threads."""
-    order = np.lexsort((calls.starts, calls.keys))
+    order = order_by(calls.keys, calls.starts)
     if not len(order):
         return np.zeros(len(requests.keys), bool)
     # Complex numbers are in order of their real part, and then of the other.

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.derive.columns import TOO_MANY
+from iomine.derive.sorting import order_by
 from iomine.schema.ops import OPS
 
 # Columns by table, in one or more parts; short columns are lists.
@@ -189,7 +190,7 @@ def grouped(*keys: npt.NDArray[Any]) -> tuple[Integers, Integers]:
     Returns:
         For each group, in the order of its keys, a row of it; and for each row the number of its group.
     """
-    order = np.lexsort(keys[::-1])
+    order = order_by(*keys)
     is_start = _is_start(*(key[order] for key in keys))
     group_of = np.empty(len(order), dtype=np.int64)
     group_of[order] = is_start.cumsum() - 1

@@ -17,6 +17,7 @@ import pyarrow as pa
 from iomine.derive.batch import LOG
 from iomine.derive.collective import Calls, counted_calls
 from iomine.derive.columns import TOO_MANY, counts, labels
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS, READ, WRITE
@@ -73,7 +74,7 @@ class _Requests(NamedTuple):
         in_row = np.bincount(rows, minlength=row_count)
         middles = np.cumsum(in_row) - in_row + np.maximum(in_row - 1, 0) // 2
         # A last row without requests has its middle after all others.
-        medians: Integers = np.append(self.lengths[np.lexsort((self.lengths, rows))], 0)[middles]
+        medians: Integers = np.append(self.lengths[order_by(rows, self.lengths)], 0)[middles]
         return medians
 
     def row_ranks(self, flags: Flags) -> tuple[Integers, Integers]:
@@ -217,7 +218,7 @@ def _ending_last(keys: Integers, ends: Floats) -> Integers:
     """Of rows in order of keys, which of those up to each, and of its key, ends last."""
     if not np.any((keys[1:] == keys[:-1]) & (ends[1:] < ends[:-1])):
         return np.arange(len(keys))
-    order = np.lexsort((ends, keys))
+    order = order_by(keys, ends)
     places = np.empty_like(order)
     places[order] = np.arange(len(order))
     last: Integers = order[np.maximum.accumulate(places)]
@@ -265,7 +266,7 @@ def _paired(mpiio: _Requests, posix: _Requests, among_mpiio: Flags, among_posix:
 
 def _numbers(keys: Integers) -> Integers:
     """Number of each row among those of its key, from 0."""
-    order = np.argsort(keys, kind="stable")
+    order = order_by(keys)
     firsts = group_starts(keys[order])
     numbers = np.empty_like(order)
     numbers[order] = np.arange(len(order)) - np.repeat(firsts, np.diff(firsts, append=len(order)))

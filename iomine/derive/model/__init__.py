@@ -43,6 +43,7 @@ from iomine.derive.model.rows import (
 from iomine.derive.model.shapes import ORDERS
 from iomine.derive.model.similarity import ALIKE
 from iomine.derive.phases import Layers, are_little
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
 from iomine.schema.ops import OPS, WRITE
 
@@ -112,7 +113,7 @@ class Model(NamedTuple):
             phases, ranks, file_ids = (np.repeat(column, sizes) for column in (phases, ranks, file_ids))
             found = Requests(phases, ranks, file_ids, calls.offsets[at], calls.lengths[at], calls.starts[at], calls.ends[at])
             # A rank may go to and fro between files.
-            order = np.lexsort((found.starts, found.ranks, found.phases))
+            order = order_by(found.phases, found.ranks, found.starts)
             order = order[found.lengths[order] > 0]
             return Requests._make(column[order] for column in found)
         return None

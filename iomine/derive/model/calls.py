@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from iomine.derive.batch import logs_in
 from iomine.derive.phases import Layer, incidental_files
+from iomine.derive.sorting import order_by
 from iomine.derive.stretches import sieve_reads
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_sizes, group_starts, grouped
 from iomine.schema.ops import OPS, READ, WRITE
@@ -199,7 +200,7 @@ def calls_of(trace: Trace, layer: Layer, wanted: Flags, of_requests: Flags | Non
     is_first[firsts] = True
     if len(groups) < len(firsts) or np.any((starts[1:] < starts[:-1]) & ~is_first[1:]):
         piece_of = np.repeat(group_of, group_sizes(firsts, len(starts)))
-        order = np.lexsort((starts, piece_of))
+        order = order_by(piece_of, starts)
         at = order if isinstance(at, slice) else at[order]
         runs, phases, starts = runs[order], phases[order], starts[order]
         firsts = group_starts(piece_of[order])

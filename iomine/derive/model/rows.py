@@ -12,6 +12,7 @@ from iomine.derive.model.shapes import ORDERS, SEGMENTED, STRIDED, Shapes, commo
 from iomine.derive.model.similarity import joined_by_likeness
 from iomine.derive.model.time import Spent, busy, in_calls, spent, waits
 from iomine.derive.phases import Layer, Layers
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Floats, Integers, group_sizes, group_starts, grouped
 from iomine.schema.ops import OPS
 
@@ -320,7 +321,7 @@ def _rhythm(class_of: Integers, starts: Floats, ends: Floats, count: int) -> tup
     """The median gap between the phases of each class, and its period where there is one."""
     if len(class_of) == count:
         return np.full(count, np.nan), np.full(count, np.nan)
-    order = np.lexsort((starts, class_of))
+    order = order_by(class_of, starts)
     classes, starts, ends = class_of[order], starts[order], ends[order]
     is_next = classes[1:] == classes[:-1]
     classes = classes[1:][is_next]
@@ -336,7 +337,7 @@ def _middle(groups: Integers, values: Floats, count: int) -> Floats:
     """The median of each group, NaN where it has no value."""
     found = np.full(count, np.nan)
     if len(values):
-        order = np.lexsort((values, groups))
+        order = order_by(groups, values)
         ordered, begins = values[order], group_starts(groups[order])
         sizes = group_sizes(begins, len(order))
         found[groups[order][begins]] = (ordered[begins + (sizes - 1) // 2] + ordered[begins + sizes // 2]) / 2

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from iomine.derive.model.calls import Calls
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Flags, Floats, Integers, group_starts
 
 ORDERS: Final = ("single", "consecutive", "strided", "segmented", "random", "irregular")
@@ -131,7 +132,7 @@ def commonest(groups: Integers, values: Integers, weights: npt.NDArray[np.generi
     # Neighbours that are equal are many, and sorting takes longest.
     firsts = group_starts(groups, values)
     groups, values, heavy = groups[firsts], values[firsts], np.add.reduceat(heavy, firsts)
-    order = np.lexsort((values, groups))
+    order = order_by(groups, values)
     groups, values, heavy = groups[order], values[order], heavy[order]
     firsts = group_starts(groups, values)
     groups, values, heavy = groups[firsts], values[firsts], np.add.reduceat(heavy, firsts)
@@ -156,7 +157,7 @@ def medians(groups: Integers, values: Integers, total: int, weights: Integers | 
     weights = np.ones(len(values), np.int64) if weights is None else weights
     firsts = group_starts(groups, values)
     groups, values, weights = groups[firsts], values[firsts], np.add.reduceat(weights, firsts)
-    order = np.lexsort((values, groups))
+    order = order_by(groups, values)
     groups, values, weights = groups[order], values[order], weights[order]
     begins = group_starts(groups)
     upto = np.cumsum(weights)

@@ -11,6 +11,7 @@ import numpy as np
 
 from iomine.derive.collective import grouped_calls
 from iomine.derive.model.calls import Calls
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Flags, Floats, Integers, group_starts, grouped, turns
 
 
@@ -95,7 +96,7 @@ def busy(starts: Floats, ends: Floats, classes: Integers, total: int) -> Floats:
     seconds = np.zeros(total)
     if not len(starts):
         return seconds
-    order = np.lexsort((starts, classes))
+    order = order_by(classes, starts)
     starts, ends, classes = starts[order], ends[order], classes[order]
     begins = group_starts(classes)
     for begin, end in zip(begins, np.append(begins[1:], len(classes)), strict=True):

@@ -15,6 +15,7 @@ import numpy as np
 
 from iomine.derive.collective import Calls
 from iomine.derive.columns import ROUNDING_SECONDS
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Flags, Floats, Integers
 
 # How far clocks that were corrected may still be apart.
@@ -112,7 +113,7 @@ def _first_holders(asked: _Asked, done: _Done) -> Integers:
     """For each byte the request that holds it and starts first in its time, negative where there is none."""
     if not len(done.keys):
         return np.full(len(asked.keys), -1)
-    by_start = np.argsort(done.starts, kind="stable")
+    by_start = order_by(done.starts)
     turns = np.empty_like(by_start)
     turns[by_start] = np.arange(len(by_start))
     earliest = np.searchsorted(done.starts[by_start], asked.since)
