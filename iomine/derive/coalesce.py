@@ -23,6 +23,7 @@ from iomine.derive.file_names import mounts_of
 from iomine.derive.order import Ordered
 from iomine.derive.overlaps import stripe_layouts
 from iomine.derive.ranks import hosts_of
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Flags, Floats, Integers, Tables, grouped, turns
 from iomine.schema.column import Column, as_arrow
 from iomine.schema.ops import OPS, WRITE
@@ -50,7 +51,6 @@ _MOST: Final = 0.9
 _AHEAD: Final = ("consecutive", "strided")
 _MOST_WINDOWS: Final = 1 << 40
 _INTEGERS_END: Final = 1 << 62
-_FEW: Final = 1 << 16
 # More ranks than any machine has.
 _MOST_RANKS: Final = 1 << 24
 
@@ -200,9 +200,10 @@ def requests_of(ordered: Ordered, tables: Tables) -> Requests:
     rows = groups.rows[order.groups]
     at = np.flatnonzero(~is_unknown[rows])
     ticks = np.arange(len(rows)) - np.repeat(order.firsts, np.diff(order.firsts, append=len(rows)))
-    at = at[np.lexsort((order.begins[at], rows[at]))]
+    at = at[order_by(rows[at], order.begins[at])]
     file_numbers = np.unique(groups.file_ids, return_inverse=True)[1]
-    pairs = np.unique(np.stack([file_numbers[groups.rows], groups.ranks]), axis=1)[0]
+    of_pairs = file_numbers[groups.rows]
+    pairs = of_pairs[grouped(of_pairs, groups.ranks)[0]]
     stripes, has_layout = _stripes(groups.file_ids, tables)
     starts, ends = (column[order.at][at] for column in (ordered.trace.starts, ordered.trace.ends))
     with np.errstate(invalid="ignore", over="ignore"):
@@ -301,7 +302,7 @@ class _Ranges(NamedTuple):
         rows: row of each.
         ranks: rank of each.
         windows: window of each.
-        cells: row and window of each as one number, ascending.
+        cells: row and window of each as one number, as `_combined` gives it, ascending.
         begins: where in the file each begins.
         ends: where it ends.
         moved_bytes: bytes moved within it.
@@ -317,19 +318,16 @@ class _Ranges(NamedTuple):
 
 
 def _ranges(requests: Requests, windows: Integers) -> _Ranges:
-    order = _order(windows, requests.ranks, requests.rows)
-    keys = _numbered(*(column[order] for column in (requests.rows, requests.ranks, windows)))
-    firsts, begins, ends = _extents(keys, requests.begins[order], requests.ends[order])
+    cells = _combined(requests.rows, windows)
+    keys = _combined(cells, requests.ranks)
+    order = order_by(keys)
+    firsts, begins, ends = _extents(_differs(keys[order]), requests.begins[order], requests.ends[order])
     moved = np.add.reduceat((requests.ends - requests.begins)[order], firsts) if len(firsts) else firsts
     # Requests lie by row and offset, so that their places are an order by both.
     at = order[firsts]
-    place_of = np.full(len(order), -1)
-    place_of[at] = np.arange(len(at))
-    back = place_of[place_of >= 0]
-    back = back[_order(windows[at[back]], requests.rows[at[back]])]
+    back = order_by(cells[at], at)
     at = at[back]
-    rows, windows = requests.rows[at], windows[at]
-    return _Ranges(rows, requests.ranks[at], windows, _numbered(rows, windows), begins[back], ends[back], moved[back])
+    return _Ranges(requests.rows[at], requests.ranks[at], windows[at], cells[at], begins[back], ends[back], moved[back])
 
 
 class _Before(NamedTuple):
@@ -354,7 +352,7 @@ def _before(requests: Requests, touched: _Ranges, groups: Integers, cap_bytes: i
     """
     of_request = groups[requests.rows]
     lengths = requests.ends - requests.begins
-    firsts, lows, highs = _extents(touched.rows, touched.begins, touched.ends)
+    firsts, lows, highs = _extents(_differs(touched.rows), touched.begins, touched.ends)
     return _Before(
         _sums(of_request, -(-lengths // cap_bytes), groups),
         _sums(of_request, lengths, groups),
@@ -371,9 +369,9 @@ def _left(
     forwarders, window, cap_bytes = gathering
     of_range = forwarders.of_rank[ranges.ranks]
     # Ranges lie by row, window and offset, and sorting keeps that.
-    order = _order(of_range)
-    keys = _numbered(of_range[order], ranges.cells[order])
-    firsts, lows, highs = _extents(keys, ranges.begins[order], ranges.ends[order])
+    order = order_by(of_range)
+    is_new = _differs(_combined(of_range, ranges.cells)[order])
+    firsts, lows, highs = _extents(is_new, ranges.begins[order], ranges.ends[order])
     rows = ranges.rows[order[firsts]]
     first_piece, last_piece = lows // cap_bytes, (highs - 1) // cap_bytes
     # The first piece starts where the extent does, all others at multiples of the cap.
@@ -391,35 +389,36 @@ def _left(
         stripe_clients,
         before.stripe_count,
         before.touched_bytes,
-        None if window == TICK else _held(ranges, order, keys, of_range, groups),
+        None if window == TICK else _held(ranges, order, is_new, of_range, groups),
     )
 
 
-def _held(ranges: _Ranges, order: Integers, keys: Integers, forwarders: Integers, groups: Integers) -> Integers:
+def _held(ranges: _Ranges, order: Integers, is_new: Flags, forwarders: Integers, groups: Integers) -> Integers:
     """The most bytes of each group that one forwarder gets in one window.
 
     Args:
         ranges: what each rank touches in each window.
         order: of these by forwarder, row and window.
-        keys: number of the three for each in that order, ascending.
+        is_new: whether, in that order, any of the three differs from that of the one before.
         forwarders: of each range.
         groups: group of each row.
     """
     most = np.zeros(_total(groups), np.int64)
-    if len(keys):
-        of_cells, sums = _summed(keys, ranges.moved_bytes[order])
+    if len(order):
+        of_cells, sums = _summed(is_new, ranges.moved_bytes[order])
         at = order[of_cells]
         # A forwarder holds all files of a group at once.
-        columns = (ranges.windows[at], forwarders[at], groups[ranges.rows[at]])
-        by_group = _order(*columns)
-        firsts, sums = _summed(_numbered(*(column[by_group] for column in columns)), sums[by_group])
-        np.maximum.at(most, columns[-1][by_group[firsts]], sums)
+        of_group = groups[ranges.rows[at]]
+        keys = _combined(_combined(of_group, forwarders[at]), ranges.windows[at])
+        by_group = order_by(keys)
+        firsts, sums = _summed(_differs(keys[by_group]), sums[by_group])
+        np.maximum.at(most, of_group[by_group[firsts]], sums)
     return most
 
 
-def _summed(keys: Integers, values: Integers) -> tuple[Integers, Integers]:
-    """Index of the first value of each key, and the sum of its values; keys ascend from 0 on."""
-    firsts = np.flatnonzero(np.diff(keys, prepend=-1))
+def _summed(is_new: Flags, values: Integers) -> tuple[Integers, Integers]:
+    """Index of the first value of each stretch that begins with a new one, and the sum of its values; at least one."""
+    firsts = np.append(0, np.flatnonzero(is_new))
     return firsts, np.add.reduceat(values, firsts)
 
 
@@ -441,29 +440,18 @@ def _windows(requests: Requests, window: Window) -> Integers:
     return found
 
 
-def _order(*columns: Integers) -> Integers:
-    """Order by the last column, then by the one before it, and so on, which keeps what is equal as it is.
+def _combined(major: Integers, minor: Integers) -> Integers:
+    """One number for both of each row, in the order of the first and then of the second.
 
     Args:
-        columns: numbers from 0 on.
+        major: numbers from 0 on.
+        minor: likewise.
     """
-    order: Integers = np.lexsort([digits for column in columns for digits in _digits(column)])
-    return order
-
-
-def _digits(numbers: Integers) -> list[npt.NDArray[Any]]:
-    """Columns that sort as the numbers do, the last one first: NumPy sorts numbers of 16 bits ten times as fast."""
-    most = int(numbers.max(initial=0))
-    if most >= _FEW * _FEW:
-        return [numbers]
-    low = numbers.astype(np.uint16)
-    return [low] if most < _FEW else [low, (numbers >> 16).astype(np.uint16)]
-
-
-def _numbered(*columns: Integers) -> Integers:
-    """One number for each row of columns that are in order, from 0 on, that changes where a column does."""
-    numbers: Integers = np.cumsum(np.logical_or.reduce([_differs(column) for column in columns]))
-    return numbers
+    if (int(major.max(initial=0)) + 1) * (int(minor.max(initial=0)) + 1) > _INTEGERS_END:
+        # Their order will do in place of the numbers.
+        major, minor = (np.unique(numbers, return_inverse=True)[1] for numbers in (major, minor))
+    combined: Integers = major * (minor.max(initial=0) + 1) + minor
+    return combined
 
 
 def _differs(values: Integers) -> Flags:
@@ -473,28 +461,35 @@ def _differs(values: Integers) -> Flags:
     return differs
 
 
-def _extents(keys: Integers, begins: Integers, ends: Integers) -> tuple[Integers, Integers, Integers]:
-    """Ranges of equal key that touch or overlap as one; they come by key, and then by where they begin.
+def _extents(is_new: Flags, begins: Integers, ends: Integers) -> tuple[Integers, Integers, Integers]:
+    """Ranges of one key that touch or overlap as one; they come by key, and then by where they begin.
+
+    Args:
+        is_new: whether the key of each range, but for the first, differs from that of the one before.
+        begins: where each begins.
+        ends: where each ends.
 
     Returns:
         Index of the first range of each, where it begins, and where it ends.
     """
-    is_first = _differs(keys)
+    most = _running_most(ends, is_new)
+    is_first = is_new.copy()
     is_first[:1] = True
-    is_first[1:] |= begins[1:] > _running_most(ends, keys)[:-1]
+    is_first[1:] |= begins[1:] > most[:-1]
     firsts = np.flatnonzero(is_first)
-    return firsts, begins[firsts], np.maximum.reduceat(ends, firsts) if len(firsts) else ends
+    return firsts, begins[firsts], most[np.append(firsts[1:], len(most))[: len(firsts)] - 1]
 
 
-def _running_most(values: Integers, keys: Integers) -> Integers:
-    """The most of each key up to each place; keys ascend from 0 on, values are not negative."""
-    if not len(values):
+def _running_most(values: Integers, is_new: Flags) -> Integers:
+    """The most up to each place since the last new one; values are not negative."""
+    if not (~is_new[1:] & (values[1:] < values[:-1])).any():
         return values
+    keys = np.cumsum(is_new)
     step = int(values.max()) + 1
     if step * (int(keys[-1]) + 1) >= _INTEGERS_END:
         # Their order will do in place of the values.
         distinct, places = np.unique(values, return_inverse=True)
-        most: Integers = distinct[_running_most(places, np.cumsum(_differs(keys)))]
+        most: Integers = distinct[_running_most(places, is_new)]
         return most
     shifts = keys * step
     shifted: Integers = np.maximum.accumulate(values + shifts) - shifts
@@ -504,12 +499,11 @@ def _running_most(values: Integers, keys: Integers) -> Integers:
 def _stripe_clients(touched: _Ranges, stripes_of: Integers, groups: Integers, clients: Integers) -> Integers:
     """Distinct pairs of stripe and client, by group."""
     stripes = _each(stripes_of, touched.rows)
-    order = _order(clients)
-    keys = _numbered(clients[order], touched.cells[order])
+    order = order_by(clients)
+    is_new = _differs(_combined(clients, touched.cells)[order])
     firsts, lasts = (touched.begins // stripes)[order], ((touched.ends - 1) // stripes)[order]
-    seen = np.full(len(keys), -1)
-    is_same = np.append(False, ~_differs(keys)[1:])[: len(keys)]
-    seen[is_same] = np.append(-1, _running_most(lasts, keys))[: len(keys)][is_same]
+    seen = np.full(len(order), -1)
+    seen[1:] = np.where(is_new[1:], -1, _running_most(lasts, is_new)[:-1])
     new = np.maximum(lasts - np.maximum(firsts, seen + 1) + 1, 0)
     return _sums(groups[touched.rows[order]], new, groups)
 
@@ -545,7 +539,7 @@ def request_costs(requests: Requests, groups: Integers) -> tuple[Floats, Integer
     of_request, seconds = groups[requests.rows], requests.seconds
     is_small = (requests.ends - requests.begins <= _SMALL_BYTES) & (seconds >= 0) & (seconds < TOO_MANY)
     at = np.flatnonzero(is_small)
-    at = at[_order(of_request[at])]
+    at = at[order_by(of_request[at])]
     in_group = np.bincount(of_request[at], minlength=_total(groups))
     costs = np.full(len(in_group), np.nan)
     is_enough = in_group >= _FEWEST_REQUESTS
