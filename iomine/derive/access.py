@@ -8,7 +8,8 @@ import numpy as np
 from iomine.derive.batch import TooMuchTogetherError
 from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.order import Order, Ordered
-from iomine.derive.trace import Flags, Integers, Trace, group_starts
+from iomine.derive.sorting import ascending, order_by
+from iomine.derive.trace import Flags, Integers, Trace, group_sizes, group_starts
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS, READ
 
@@ -91,7 +92,10 @@ def _touched_bytes(order: Order, rows: Integers, row_count: int, *, is_of_one_lo
         return touched, np.ones_like(is_unknown)
     # All files on one line, one after the other.
     at = (np.cumsum(sizes) - sizes)[rows]
-    begins, ends = np.sort(begins + at), np.sort(ends + at)
+    begins, ends = begins + at, ends + at
+    by_begin = order_by(begins)
+    # In the order of begins, ends mostly ascend.
+    begins, ends = begins[by_begin], ascending(ends[by_begin])
     # Between the k-th end and the begin after the k-th, and nowhere else, nothing is covered.
     begins[1:] = np.maximum(begins[1:], ends[:-1])
     np.add.at(touched, np.repeat(np.arange(row_count), np.bincount(rows, minlength=row_count)), ends - begins)
@@ -112,7 +116,11 @@ def _request_sizes(trace: Trace) -> list[dict[str, Column]]:
     is_read = np.repeat(trace.ops == READ, trace.counts)
     parts = []
     for op, lengths in zip(OPS, (trace.lengths[is_read], trace.lengths[~is_read]), strict=True):
-        distinct, requests = np.unique(lengths, return_counts=True)
+        if not len(lengths):
+            continue
+        ordered = ascending(lengths)
+        firsts = group_starts(ordered)
+        distinct, requests = ordered[firsts], group_sizes(firsts, len(ordered))
         if len(distinct) > _MOST_LENGTHS:
             rounded = _rounded_down(distinct)
             firsts = group_starts(rounded)

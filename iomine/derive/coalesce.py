@@ -520,7 +520,8 @@ def _total(groups: Integers) -> int:
 def _sums(keys: Integers, values: npt.NDArray[Any], groups: Integers) -> Integers:
     """Whole sums by group."""
     sums = np.zeros(_total(groups), np.int64)
-    np.add.at(sums, keys, values)
+    # Of another kind, values would be brought into this one by one.
+    np.add.at(sums, keys, values.astype(np.int64, copy=False))
     return sums
 
 

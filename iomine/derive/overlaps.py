@@ -16,6 +16,7 @@ from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.layouts import serves
 from iomine.derive.order import Groups, Order, Ordered
 from iomine.derive.ranks import hosts_of
+from iomine.derive.sorting import ascending, order_by
 from iomine.derive.trace import Flags, Floats, Integers, Tables, group_starts, grouped
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
@@ -316,15 +317,11 @@ def _is_merged(extents: _Extents) -> bool:
 def _laid(extents: _Extents, line: _Line) -> _Laid:
     parts = line.part_of[extents.groups]
     in_part = np.bincount(parts, minlength=len(line.lows))
-    begins = extents.begins + line.shifts[parts]
-    sizes = extents.ends - extents.begins
-    begins.sort()
-    if len(sizes) and (sizes == sizes[0]).all():
-        ends = begins + sizes[0]
-    else:
-        ends = extents.ends + line.shifts[parts]
-        ends.sort()
-    return _Laid(np.repeat(np.arange(len(in_part)), in_part), begins, ends)
+    shifts = line.shifts[parts]
+    begins, ends = extents.begins + shifts, extents.ends + shifts
+    order = order_by(begins)
+    # In the order of begins, ends mostly ascend.
+    return _Laid(np.repeat(np.arange(len(in_part)), in_part), begins[order], ascending(ends[order]))
 
 
 def _merged(extents: _Extents, line: _Line) -> _Extents:

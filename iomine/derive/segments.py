@@ -29,28 +29,34 @@ def segments(tables: Tables) -> Iterator[dict[str, pa.Array]]:
 
 
 def _in_order(parts: Sequence[Mapping[str, Any]], order: Integers) -> Iterator[dict[str, pa.Array]]:
-    ends = np.cumsum([len(part["layer"]) for part in parts])
+    runs = [np.repeat(np.arange(len(counts)), counts) for counts in map(_run_counts, parts)]
     for at in range(0, len(order), _ROWS):
         rows = order[at : at + _ROWS]
-        part_of = np.searchsorted(ends, rows, side="right")
-        for number in np.unique(part_of).tolist():
-            yield _taken(parts[number], rows[part_of == number] - (ends[number] - len(parts[number]["layer"])))
+        for part, run_of in zip(parts, runs, strict=True):
+            own = rows[np.flatnonzero((rows >= 0) & (rows < len(run_of)))]
+            if len(own):
+                yield _taken(part, own, run_of[own])
+            rows = rows - len(run_of)
 
 
 def _order(parts: Sequence[Mapping[str, Any]]) -> Integers:
     file_ids = np.concatenate([part["file_id"].values.to_numpy() for part in parts])
-    counts = np.concatenate([np.diff(part["file_id"].run_ends.to_numpy(), prepend=0) for part in parts])
+    counts = np.concatenate([_run_counts(part) for part in parts])
     _, files = np.unique(file_ids, return_inverse=True)
     starts = np.concatenate([part["start_seconds"].to_numpy() for part in parts])
     return order_by(np.repeat(files, counts), starts)
 
 
-def _taken(part: Mapping[str, Any], rows: Integers) -> dict[str, pa.Array]:
-    """Some rows of all columns."""
-    runs = pa.array(np.searchsorted(part["layer"].run_ends.to_numpy(), rows, side="right"))
-    at = pa.array(rows)
+def _run_counts(part: Mapping[str, Any]) -> Integers:
+    counts: Integers = np.diff(part["file_id"].run_ends.to_numpy(), prepend=0)
+    return counts
+
+
+def _taken(part: Mapping[str, Any], rows: Integers, runs: Integers) -> dict[str, pa.Array]:
+    """Some rows of all columns, and the run of each."""
+    of_runs, at = pa.array(runs), pa.array(rows)
     return {
-        name: column.values.take(runs) if isinstance(column, pa.RunEndEncodedArray) else column.take(at)
+        name: column.values.take(of_runs) if isinstance(column, pa.RunEndEncodedArray) else column.take(at)
         for name, column in part.items()
     }
 

@@ -25,29 +25,42 @@ def order_by(*keys: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """
     if len(keys[0]) < _FEW:
         return np.lexsort(keys[::-1])
-    if _are_in_order(keys):
-        return np.arange(len(keys[0]))
     coded = [_coded(key) for key in reversed(keys)]
     if any(width > _WIDEST for _, width in coded):
         return np.lexsort(keys[::-1])
-    digits: list[npt.NDArray[np.uint16]] = []
-    packed, packed_width = coded[0]
+    packed = coded[:1]
     for codes, width in coded[1:]:
-        if packed_width + width > _WIDEST:
-            digits += _digits(packed, packed_width)
-            packed, packed_width = codes, width
+        below, width_below = packed[-1]
+        if width_below + width > _WIDEST:
+            packed.append((codes, width))
         else:
-            packed, packed_width = packed | codes << packed_width, packed_width + width
-    return np.lexsort(digits + _digits(packed, packed_width))
+            packed[-1] = below | codes << width_below, width_below + width
+    words = [word for word, _ in packed]
+    # Most that is out of order is so from the beginning on.
+    if _are_in_order([word[:_FEW] for word in words]) and _are_in_order(words):
+        return np.arange(len(words[0]))
+    return np.lexsort([digit for word, width in packed for digit in _digits(word, width)])
 
 
-def _are_in_order(keys: Sequence[npt.NDArray[Any]]) -> bool:
-    falls = np.zeros(len(keys[0]) - 1, bool)
-    ties = ~falls
-    for key in keys:
-        falls |= ties & ~(key[1:] >= key[:-1])
-        ties &= key[1:] == key[:-1]
-    return not falls.any()
+def ascending(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The values in order."""
+    return values[order_by(values)]
+
+
+def distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Values once each, in order; NumPy's `unique` puts them in a hash table, which takes many times as long as to sort them."""
+    values = ascending(values)
+    is_first = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=is_first[1:])
+    return values[is_first]
+
+
+def _are_in_order(words: Sequence[npt.NDArray[np.int64]]) -> bool:
+    """Whether rows ascend, by the last of the words first."""
+    ascends = words[0][1:] >= words[0][:-1]
+    for word in words[1:]:
+        ascends = (word[1:] > word[:-1]) | ((word[1:] == word[:-1]) & ascends)
+    return bool(ascends.all())
 
 
 def _coded(key: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:

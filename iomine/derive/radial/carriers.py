@@ -15,7 +15,7 @@ import numpy as np
 
 from iomine.derive.collective import Calls
 from iomine.derive.columns import ROUNDING_SECONDS
-from iomine.derive.sorting import order_by
+from iomine.derive.sorting import ascending, distinct, order_by
 from iomine.derive.trace import Flags, Floats, Integers
 
 # How far clocks that were corrected may still be apart.
@@ -126,7 +126,7 @@ def _first_holders(asked: _Asked, done: _Done) -> Integers:
         is_left, is_right = begins & 1 == 1, ends & 1 == 1
         hung = np.concatenate([begins[is_left] * width + turns[is_left], (ends[is_right] - 1) * width + turns[is_right]])
         if len(hung):
-            _improve(found, np.sort(hung), nodes * width, earliest)
+            _improve(found, ascending(hung), nodes * width, earliest)
         begins, ends = (begins + is_left) >> 1, (ends - is_right) >> 1
         stays = begins < ends
         begins, ends, turns, nodes = begins[stays], ends[stays], turns[stays], nodes >> 1
@@ -136,7 +136,7 @@ def _first_holders(asked: _Asked, done: _Done) -> Integers:
 
 def _leaves(asked: _Asked, done: _Done) -> tuple[Integers, Integers, Integers]:
     """The first leaf of each request and the one after its last, and the leaf of each byte."""
-    edges = _distinct(np.concatenate([done.begins, done.ends]))
+    edges = distinct(np.concatenate([done.begins, done.ends]))
     width = len(edges) + 1
 
     def numbered(keys: Integers, offsets: Integers) -> Integers:
@@ -144,17 +144,10 @@ def _leaves(asked: _Asked, done: _Done) -> tuple[Integers, Integers, Integers]:
         return numbers
 
     begins, ends = numbered(done.keys, done.begins), numbered(done.keys, done.ends)
-    leaves = _distinct(np.concatenate([begins, ends]))
+    leaves = distinct(np.concatenate([begins, ends]))
     # A byte before all others is on the leaf of none.
     places = np.searchsorted(leaves, numbered(asked.keys, asked.offsets), side="right") - 1
     return np.searchsorted(leaves, begins), np.searchsorted(leaves, ends), places
-
-
-def _distinct(values: Integers) -> Integers:
-    """Values once each, in order; by a sort, which is quicker than `np.unique` where most are in order."""
-    values.sort()
-    distinct: Integers = values[np.concatenate([[True], values[1:] != values[:-1]])]
-    return distinct
 
 
 def _improve(found: Integers, hung: Integers, wanted: Integers, earliest: Integers) -> None:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from iomine.derive.columns import counts, labels
 from iomine.derive.radial.moves import Indices, Links, Moves
-from iomine.derive.trace import Floats, Integers
+from iomine.derive.trace import Floats, Integers, grouped
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
@@ -206,8 +206,8 @@ def compressed(keys: npt.NDArray[np.signedinteger[Any]], total: int) -> tuple[In
         total: all are below.
     """
     if total > _EMPTY * len(keys):
-        distinct, numbers = np.unique(keys, return_inverse=True)
-        return numbers, distinct
+        rows, numbers = grouped(keys)
+        return numbers, keys[rows]
     is_there = np.zeros(total, bool)
     is_there[keys] = True
     distinct = np.flatnonzero(is_there)

@@ -14,6 +14,7 @@ from iomine.derive.osts import batches
 from iomine.derive.radial.carriers import Requests, carriers
 from iomine.derive.radial.clocks import clocks_ahead
 from iomine.derive.ranks import hosts_of
+from iomine.derive.sorting import distinct
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_sizes, turns
 from iomine.schema.ops import OPS
 
@@ -305,9 +306,9 @@ def _carriers(outer: Moves, inner: Moves, carrier_of: Integers) -> tuple[Integer
     """Carriers in the order of the ranks that they serve, and where these lie on average: 0 is the first rank, 1 the last."""
     count = int(carrier_of.max()) + 1
     # Each rank once for each of its carriers; what a rank did by itself says where it is if it serves no other.
-    keys = np.unique((outer.ranks.astype(np.int64) * count + outer.carriers)[outer.carriers >= 0])
+    keys = distinct((outer.ranks.astype(np.int64) * count + outer.carriers)[outer.carriers >= 0])
     ranks, served = np.divmod(keys, count)
-    own_ranks = np.unique(inner.ranks)
+    own_ranks = distinct(inner.ranks)
     own = carrier_of[own_ranks]
     used = np.union1d(served, own)
     sums, numbers = np.bincount(served, ranks, count), np.bincount(served, minlength=count)
