@@ -4,8 +4,8 @@ A rank that moves its own bytes does so within its call, by its own clock: that 
 read the same byte at the same time for themselves. Else it is the first request of any rank that holds the byte while the
 collective call lasts. What was asked for without blocking is carried out later, by a request for the same bytes.
 
-Requests that hold a byte are found in a segment tree over the places where requests begin or end: each request hangs on as
-few nodes as make up its extent, and a byte asks the nodes above its leaf for the first start that is not too early.
+Requests that hold a byte are found in a segment tree over the bytes that are asked for: each request hangs on as few nodes as
+make up what it holds of them, and a byte asks the nodes above its leaf for the first start that is not too early.
 However requests overlap, that takes n log n, where a walk over all that overlap would take n squared.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from iomine.derive.collective import Calls
 from iomine.derive.columns import ROUNDING_SECONDS
-from iomine.derive.sorting import ascending, distinct, order_by
+from iomine.derive.sorting import ascending, order_by
 from iomine.derive.trace import Flags, Floats, Integers
 
 # How far clocks that were corrected may still be apart.
@@ -119,35 +119,33 @@ def _first_holders(asked: _Asked, done: _Done) -> Integers:
     earliest = np.searchsorted(done.starts[by_start], asked.since)
     found = np.full(len(asked.keys), len(by_start))
     begins, ends, places = _leaves(asked, done)
-    leaf_count = int(ends.max()) + 1
+    leaf_count = int(places.max()) + 1
     begins, ends, nodes = begins + leaf_count, ends + leaf_count, places + leaf_count
     width = len(by_start) + 1
-    while len(begins):
-        is_left, is_right = begins & 1 == 1, ends & 1 == 1
-        hung = np.concatenate([begins[is_left] * width + turns[is_left], (ends[is_right] - 1) * width + turns[is_right]])
+    while (stays := begins < ends).any():
+        begins, ends, turns = begins[stays], ends[stays], turns[stays]
+        left, right = (begins & 1).nonzero()[0], (ends & 1).nonzero()[0]
+        hung = np.concatenate([begins[left] * width + turns[left], (ends[right] - 1) * width + turns[right]])
         if len(hung):
             _improve(found, ascending(hung), nodes * width, earliest)
-        begins, ends = (begins + is_left) >> 1, (ends - is_right) >> 1
-        stays = begins < ends
-        begins, ends, turns, nodes = begins[stays], ends[stays], turns[stays], nodes >> 1
+        begins, ends, nodes = (begins + 1) >> 1, ends >> 1, nodes >> 1
     request = np.append(by_start, -1)[found]
     return np.where(np.append(done.starts, np.inf)[request] <= asked.until, request, -1)
 
 
 def _leaves(asked: _Asked, done: _Done) -> tuple[Integers, Integers, Integers]:
-    """The first leaf of each request and the one after its last, and the leaf of each byte."""
-    edges = distinct(np.concatenate([done.begins, done.ends]))
-    width = len(edges) + 1
-
-    def numbered(keys: Integers, offsets: Integers) -> Integers:
-        numbers: Integers = keys * width + np.searchsorted(edges, offsets, side="right")
-        return numbers
-
-    begins, ends = numbered(done.keys, done.begins), numbered(done.keys, done.ends)
-    leaves = distinct(np.concatenate([begins, ends]))
-    # A byte before all others is on the leaf of none.
-    places = np.searchsorted(leaves, numbered(asked.keys, asked.offsets), side="right") - 1
-    return np.searchsorted(leaves, begins), np.searchsorted(leaves, ends), places
+    """The first leaf of each request and the one after its last, and the leaf of each byte: one for each that differs."""
+    keys = np.concatenate([done.keys, done.keys, asked.keys])
+    offsets = np.concatenate([done.begins, done.ends, asked.offsets])
+    # Of equal offsets, bytes come last: a request that begins there holds them, and one that ends there does not.
+    order = order_by(keys, offsets)
+    is_byte = order >= 2 * len(done.keys)
+    is_leaf = is_byte.copy()
+    is_leaf[1:] &= ~is_byte[:-1] | (np.diff(keys[order]) != 0) | (np.diff(offsets[order]) != 0)
+    leaves = np.empty_like(order)
+    leaves[order] = np.cumsum(is_leaf) - is_byte
+    begins, ends, places = np.split(leaves, [len(done.keys), 2 * len(done.keys)])
+    return begins, ends, places
 
 
 def _improve(found: Integers, hung: Integers, wanted: Integers, earliest: Integers) -> None:
