@@ -267,10 +267,8 @@ def filled_bins(part: Mapping[str, Any]) -> FilledBins:
         by_op = []
         for op, name in ((WRITE, "write_bins"), (READ, "read_bins")):
             offsets, flat = part[name].offsets.to_numpy(), part[name].values.to_numpy()
-            filled = np.flatnonzero(flat[: offsets[-1]] > 0)
-            rows = np.searchsorted(offsets, filled, side="right") - 1
-            if len(rows) and rows[0] < 0:
-                filled, rows = filled[rows >= 0], rows[rows >= 0]
+            filled = offsets[0] + np.flatnonzero(flat[offsets[0] : offsets[-1]] > 0)
+            rows = np.repeat(np.arange(len(offsets) - 1), np.diff(np.searchsorted(filled, offsets)))
             by_op.append(FilledBins(rows, filled - offsets[rows], np.full(len(rows), op), flat[filled].astype(np.float64)))
         bins = [np.concatenate(columns) for columns in zip(*by_op, strict=True)]
         order = np.argsort(logs_in(part)[bins[0]], kind="stable")
