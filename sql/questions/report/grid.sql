@@ -21,12 +21,16 @@ lane AS (
         AND NOT coalesce(least(list_min(read_bins), list_min(write_bins)) < 0, FALSE)
         AND NOT coalesce(greatest(list_max(read_bins), list_max(write_bins)) > 1152921504606846976, FALSE)
 ),
+kind AS (
+    SELECT DISTINCT log_id, layer, is_mpiio, bin_seconds, bin_count
+    FROM lane
+),
 scale AS (
     SELECT
         log_id, nprocs, least(nprocs, 64) AS grid_rows, max(bin_seconds) AS step_seconds,
         greatest(1, least(max(bin_count), ceil(any_value(run_seconds) / step_seconds), 1e15))::BIGINT AS step_count,
         least(step_count, 200) AS grid_columns, step_seconds * step_count AS shown_seconds
-    FROM lane JOIN wanted USING (log_id)
+    FROM kind JOIN wanted USING (log_id)
     GROUP BY log_id, nprocs
 ),
 coarsest AS (
@@ -56,27 +60,34 @@ traced AS (
     WHERE rank >= 0 AND moved_bytes > 0 AND run_seconds > 0
         AND isfinite(start_seconds) AND isfinite(end_seconds) AND start_seconds >= 0 AND end_seconds >= start_seconds
         -- A trace has no STDIO and no DFS: it stands for a heat map of these and POSIX together, or for that of MPI-IO.
-        AND (log_id, layer = 'mpiio') NOT IN (SELECT (log_id, is_mpiio) FROM lane)
+        AND (log_id, layer = 'mpiio') NOT IN (SELECT (log_id, is_mpiio) FROM kind)
 ),
 -- Millions of cells are added up by one number each: no picture has more than 64 times 200.
 picture AS (
     SELECT *, 12800 * row_number() OVER () AS first_cell
     FROM (
         SELECT DISTINCT log_id, layer, 'heatmap' AS source, shown_seconds, grid_rows, grid_columns
-        FROM lane JOIN scale USING (log_id)
+        FROM kind JOIN scale USING (log_id)
         UNION ALL
         SELECT DISTINCT log_id, layer, 'trace', shown_seconds, grid_rows, grid_columns
         FROM traced
     )
 ),
-binned AS (
+-- Once for each rank, not for each of its bins.
+placed AS (
     SELECT
         first_cell + least(rank::HUGEINT * scale.grid_rows // nprocs, scale.grid_rows - 1)::BIGINT * scale.grid_columns AS row_cell,
         bin_seconds * scale.grid_columns / scale.shown_seconds AS columns_per_bin, scale.grid_columns - 1 AS last_column,
-        generate_subscripts(read_bins, 1) - 0.5 AS middle, unnest(read_bins) AS read_bytes, unnest(write_bins) AS write_bytes
+        read_bins, write_bins
     FROM lane
     JOIN scale USING (log_id)
     JOIN picture USING (log_id, layer)
+),
+binned AS (
+    SELECT
+        row_cell, columns_per_bin, last_column, generate_subscripts(read_bins, 1) - 0.5 AS middle,
+        unnest(read_bins) AS read_bytes, unnest(write_bins) AS write_bytes
+    FROM placed
 ),
 spread AS (
     SELECT
@@ -104,7 +115,7 @@ listed AS (
     SELECT
         cell - cell % 12800 AS first_cell, list(cell % 12800) AS cells, list(read_bytes) AS read_bytes,
         list(write_bytes) AS write_bytes
-    FROM (FROM summed ORDER BY cell)
+    FROM summed
     GROUP BY first_cell
 )
 SELECT log_id, layer, source, shown_seconds, grid_rows, grid_columns, cells, read_bytes, write_bytes
