@@ -14,13 +14,13 @@ WITH record AS (
 ),
 own_file AS (
     SELECT
-        cluster, night, log_id, file_id, any_value(rank) AS rank, SUM(write_bytes) AS write_bytes, SUM(write_count) AS write_count,
+        cluster, night, log_id, file_id, MIN(rank) AS rank, SUM(write_bytes) AS write_bytes, SUM(write_count) AS write_count,
         MIN(open_start_seconds) FILTER (open_start_seconds > 0) AS start_seconds,
         MAX(GREATEST(write_end_seconds, close_end_seconds)) AS end_seconds
     FROM record
     GROUP BY ALL
     -- A shared record is of all ranks.
-    HAVING SUM(write_bytes) > 0 AND NOT bool_or(rank = -1) AND COUNT(DISTINCT rank) = 1
+    HAVING SUM(write_bytes) > 0 AND NOT bool_or(rank = -1) AND MIN(rank) = MAX(rank)
 )
 SELECT
     log_id, mount, COUNT(*) AS file_count, COUNT(DISTINCT rank) AS rank_count,
