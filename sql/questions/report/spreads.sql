@@ -21,16 +21,16 @@ WITH each AS (
     GROUP BY ALL
 ),
 -- Times of some and bytes of others do not compare; nor do those of some ranks where others' are not known.
-measured AS (
+own AS (
     SELECT
-        *, count(seconds) OVER own = count(*) OVER own AS is_timed,
-        CASE WHEN is_timed THEN seconds WHEN count(moved_bytes) OVER own = count(*) OVER own THEN moved_bytes END AS amount
+        log_id, spread_over, layer, count(seconds) = count(*) AS is_timed, count(moved_bytes) = count(*) AS is_counted,
+        CASE WHEN is_timed THEN median(seconds) WHEN is_counted THEN median(moved_bytes) END AS median_amount
     FROM each
-    WINDOW own AS (PARTITION BY log_id, spread_over, layer)
+    GROUP BY log_id, spread_over, layer
 ),
-halved AS (
-    SELECT *, median(amount) OVER (PARTITION BY log_id, spread_over, layer) AS median_amount
-    FROM measured
+measured AS (
+    SELECT *, CASE WHEN is_timed THEN seconds WHEN is_counted THEN moved_bytes END AS amount
+    FROM each JOIN own USING (log_id, spread_over, layer)
 )
 SELECT
     log_id, spread_over, layer, is_timed, count(*) AS spread_count, any_value(median_amount) AS median_amount, max(amount) AS most_amount,
@@ -39,7 +39,7 @@ SELECT
     count(*) FILTER (amount > 2 * median_amount) AS outlier_count,
     (list(number ORDER BY amount DESC, number) FILTER (amount > 2 * median_amount))[:3] AS outliers,
     max(amount, 3) FILTER (amount > 2 * median_amount) AS outlier_amounts
-FROM halved
+FROM measured
 WHERE amount IS NOT NULL
 GROUP BY log_id, spread_over, layer, is_timed
 HAVING count(*) > 1 AND max(amount) > 0 AND bool_and(isfinite(amount))
