@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from functools import cached_property
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import Final
@@ -48,7 +49,7 @@ class Place:
     log_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grid:
     """Bytes by time and rank.
 
@@ -63,6 +64,22 @@ class Grid:
     seconds: float
     read: npt.NDArray[np.float64]
     write: npt.NDArray[np.float64]
+
+    @cached_property
+    def tenths(self) -> list[dict[str, float]]:
+        """Bytes in ten equal parts of the picture's time: what the picture shows, to be read."""
+        columns = self.read.shape[1]
+        edges = [columns * part // 10 for part in range(11)]
+        return [
+            {
+                "start_seconds": self.seconds * first / columns,
+                "end_seconds": self.seconds * end / columns,
+                "read_bytes": float(self.read[:, first:end].sum()),
+                "write_bytes": float(self.write[:, first:end].sum()),
+            }
+            for first, end in pairwise(edges)
+            if end > first
+        ]
 
 
 @dataclass(slots=True)
@@ -278,11 +295,17 @@ def _on_storage(layers: Mapping[str, Grid], log: Row) -> Grid | None:
     lowest = [grid for layer, grid in layers.items() if layer != "mpiio"]
     if not lowest:
         return None
-    read, write = (np.sum([getattr(grid, op) for grid in lowest], axis=0) for op in ("read", "write"))
-    for amounts, count in ((read, log["read_bytes"]), (write, log["write_bytes"])):
-        if count == 0:
-            amounts[:] = 0.0
-    return replace(lowest[0], read=read, write=write) if read.any() or write.any() else None
+    first = lowest[0]
+
+    def amounts(op: str) -> npt.NDArray[np.float64]:
+        ones, *others = (getattr(grid, op) for grid in lowest)
+        total = sum(others, start=ones)
+        return np.zeros_like(total) if log[f"{op}_bytes"] == 0 and total.any() else total
+
+    read, write = amounts("read"), amounts("write")
+    if read is first.read and write is first.write:
+        return first
+    return replace(first, read=read, write=write) if read.any() or write.any() else None
 
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:

@@ -10,7 +10,7 @@ import datetime as dt
 import hashlib
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import cache
 from importlib.resources import files
@@ -43,7 +43,6 @@ from iomine.report.pictures import (
     run_picture,
     strips_of,
     strips_picture,
-    tenths,
 )
 from iomine.report.radial import Radial
 from iomine.report.replay import replay_line
@@ -54,7 +53,7 @@ from iomine.schema.legacy import is_legacy
 from iomine.triggers import Trigger, all_manuals, find_trigger
 from iomine.triggers.finding import Slot, parts, renamed
 from iomine.units import counted, fine_seconds, human_bytes, ost_name, percent, visible
-from iomine.views.answers import Row
+from iomine.views.answers import Row, Rows
 
 TRIGGERS_PAGE: Final = "triggers.html"
 # Where a run is looked for: in a warehouse it says how, and a server and a site have a page with a search field in its place.
@@ -163,14 +162,15 @@ def as_json(facts: Facts) -> bytes:
         "iomine": __version__,
         "assets": list(shared_assets()),
         **{each.name: getattr(facts, each.name) for each in fields(facts)},
-        "grid": facts.grid and tenths(facts.grid),
-        "layer_grids": {layer: tenths(grid) for layer, grid in facts.layer_grids.items()},
+        "grid": facts.grid and facts.grid.tenths,
+        "layer_grids": {layer: grid.tenths for layer, grid in facts.layer_grids.items()},
     }
     text = orjson.dumps(content, default=str)
     # A terminal obeys control characters: all but printable ASCII is escaped.
     return text if text.isascii() and b"\x7f" not in text else json.dumps(orjson.loads(text), separators=(",", ":")).encode()
 
 
+@cache
 def _head(*scripts: str, standalone: bool = False) -> dict[str, Any]:
     """Where a page's style and scripts are, and the policy that lets these pass and nothing else."""
     css_name = next(iter(shared_assets()))
@@ -391,6 +391,18 @@ def _sizes(row: Row, op: str, size: str) -> float:
     return row[f"{op}_size_{size}_count"] or 0.0
 
 
+def _most(rows: Rows, column: str) -> float | None:
+    return max(_known(rows, column), default=None)
+
+
+def _total(rows: Rows, column: str) -> float:
+    return sum(_known(rows, column))
+
+
+def _known(rows: Rows, column: str) -> Iterator[float]:
+    return (row[column] for row in rows if row[column] is not None)
+
+
 def _bins(row: Row) -> list[tuple[str, str]]:
     """Sizes from the smallest that there are requests of to the largest."""
     used = [number for number, size in enumerate(_SIZES) if _sizes(row, "read", size) or _sizes(row, "write", size)]
@@ -535,10 +547,12 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
     "speed": _speed,
     "sizes": _sizes,
     "bins": _bins,
+    "bar": bar,
+    "most": _most,
+    "total": _total,
 }
 _GLOBALS: Final[dict[str, object]] = {
     "again": again,
-    "bar": bar,
     "core_time": _core_time,
     "class_color": class_color,
     "class_strip": class_strip,
@@ -555,7 +569,6 @@ _GLOBALS: Final[dict[str, object]] = {
     "stacked": stacked,
     "strips_picture": strips_picture,
     "where_picture": where_picture,
-    "tenths": tenths,
     "layers": LAYERS,
     "lifelines_picture": lifelines_picture,
     "title_of": title_of,

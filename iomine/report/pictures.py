@@ -10,7 +10,6 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -501,19 +500,3 @@ def bar(part: float | None, whole: float | None, kind: str = "", beyond: float =
     return Markup(  # noqa: S704  numbers, and a word of ours
         f'<svg class="bar {kind}" aria-hidden="true">{lighter}<rect width="{max(width, 0.8):.1f}%" height="8"/></svg>'
     )
-
-
-def tenths(grid: Grid) -> list[dict[str, float]]:
-    """Bytes in ten equal parts of the picture's time: what the picture shows, to be read."""
-    columns = grid.read.shape[1]
-    edges = [columns * part // 10 for part in range(11)]
-    return [
-        {
-            "start_seconds": grid.seconds * first / columns,
-            "end_seconds": grid.seconds * end / columns,
-            "read_bytes": float(grid.read[:, first:end].sum()),
-            "write_bytes": float(grid.write[:, first:end].sum()),
-        }
-        for first, end in pairwise(edges)
-        if end > first
-    ]
