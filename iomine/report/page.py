@@ -468,23 +468,24 @@ def _clear(verdict: Row, run_core_seconds: float | None) -> str:
     if trigger is None or verdict["value"] is None:
         return ""
     first = trigger.all_of[0]
-    value, bar_ = (_shown(first.metric, verdict[name], _percents(trigger), run_core_seconds) for name in ("value", "bar"))
+    percents = _percents(_templates(trigger))
+    value, bar_ = (_shown(first.metric, verdict[name], percents, run_core_seconds) for name in ("value", "bar"))
     return f"{value}; fires {first.side} {bar_}"
 
 
-def _percents(trigger: Trigger) -> frozenset[str]:
-    """Metrics that a trigger's texts have in percent."""
-    return frozenset(
-        part.metric
-        for text in (*trigger.templates("finding"), *trigger.templates("advice"))
-        for part in parts(text)
-        if isinstance(part, Slot) and "%" in part.spec
-    )
+def _templates(trigger: Trigger) -> tuple[str, ...]:
+    return (*trigger.templates("finding"), *trigger.templates("advice"))
+
+
+@cache
+def _percents(templates: tuple[str, ...]) -> frozenset[str]:
+    """Metrics that texts have in percent."""
+    return frozenset(part.metric for text in templates for part in parts(text) if isinstance(part, Slot) and "%" in part.spec)
 
 
 def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> list[tuple[Markup | str, str, str]]:
     """Value, meaning and threshold of each metric."""
-    percents = _percents(trigger)
+    percents = _percents(_templates(trigger))
     first = trigger.all_of[0]
     found = []
     for metric, value in verdict["metrics"].items():

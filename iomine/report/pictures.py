@@ -155,8 +155,12 @@ def least_shown(most: float) -> float:
 def heat(amounts: npt.NDArray[np.float64], most: float) -> npt.NDArray[np.uint8]:
     """Indices into the palette by the logarithm of amounts: 0 for nothing, 255 for the most."""
     least = least_shown(most)
-    scaled = np.log(np.maximum(amounts, least) / least) / max(math.log(most / least), 1e-9)
-    return np.where(amounts > 0, 1 + np.round(254 * scaled.clip(0, 1)), 0).astype(np.uint8)
+    is_any = amounts > 0
+    # Most cells of most runs have nothing.
+    scaled = np.log(np.maximum(amounts[is_any], least) / least) / max(math.log(most / least), 1e-9)
+    cells = np.zeros(amounts.shape, np.uint8)
+    cells[is_any] = 1 + np.round(254 * scaled.clip(0, 1))
+    return cells
 
 
 def run_picture(grid: Grid, rank_count: int, strips: Sequence[Strip] = (), layer: str = "") -> Markup:

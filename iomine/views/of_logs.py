@@ -27,7 +27,7 @@ from iomine.views.questions import find_question
 _HELD: Final = (
     *("core.posix_file", "core.mpiio_file", "core.stdio_file", "core.dfs_file", "core.daos_object", "core.h5f_file"),
     *("core.h5d_dataset", "core.pnetcdf_file", "core.pnetcdf_variable", "core.lustre_component", "core.rank_io"),
-    *("core.file_name", "core.file_time", "core.io_part", "main.files"),
+    *("core.file_name", "main.files"),
 )
 _NAMES: Final = ("first_night", "last_night", "first_log_id", "last_log_id", "log_ids")
 _WANTED: Final = (
