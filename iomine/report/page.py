@@ -20,7 +20,8 @@ import orjson
 from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 from jinja2 import __version__ as jinja_version
 from jinja2.bccache import Bucket
-from jinja2.compiler import CodeGenerator
+from jinja2.compiler import CodeGenerator, Frame
+from jinja2.nodes import Getattr
 from markupsafe import Markup, escape
 
 from iomine import __version__
@@ -194,10 +195,18 @@ def _digest(text: str) -> str:
 
 
 class _Code(CodeGenerator):
-    """Writes how a value is shown: Jinja would make Markup of each, which is only joined to a page."""
+    """Writes what Jinja would do for each value of a page through a call or two more."""
 
     def _output_child_pre(self, *_: object) -> None:
+        # Jinja would make Markup of each, which is only joined to a page.
         self.write("environment.shown(")
+
+    def visit_Getattr(self, node: Getattr, frame: Frame) -> None:  # noqa: N802  Jinja's name
+        """Of a row the column first: to look for an attribute in vain takes ten times as long."""
+        row, column = self.temporary_identifier(), repr(node.attr)
+        self.write(f"({row}[{column}] if type({row} := ")
+        self.visit(node.node, frame)
+        self.write(f") is dict and {column} in {row} else environment.getattr({row}, {column}))")
 
 
 class _Templates(Environment):
@@ -211,10 +220,6 @@ class _Templates(Environment):
         if type(value) is Markup or (type(value) is str and not _SPECIAL.search(value)):
             return value
         return escape(value)
-
-    def getattr(self, obj: Any, attribute: str) -> Any:  # noqa: ANN401  whatever a template names
-        """What Jinja finds, but of a row the column first: to look for an attribute in vain takes ten times as long."""
-        return obj[attribute] if isinstance(obj, dict) and attribute in obj else super().getattr(obj, attribute)
 
 
 class _Compiled(BytecodeCache):
@@ -231,7 +236,8 @@ class _Compiled(BytecodeCache):
 
 
 def _key(bucket: Bucket) -> str:
-    return f"template-{_Code.__name__}-{jinja_version}-{bucket.key}-{bucket.checksum}"
+    # Earlier versions kept what Jinja itself writes as `template-`.
+    return f"code-{jinja_version}-{bucket.key}-{bucket.checksum}"
 
 
 def templates_of(room: str) -> Environment:
