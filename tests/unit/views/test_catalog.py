@@ -79,7 +79,8 @@ def two_nights(folder: Path, write_rows) -> dict[str, list[str]]:
     """A file of every table in each of two nights, with a log of its own."""
     partitioned = [table.name for table in TABLES.values() if table.partitioned]
     return {
-        name: [write_rows(name, [{"log_id": "a"}]), write_rows(name, [{"log_id": "b"}], night="2024-04-19")] for name in partitioned
+        name: [write_rows(name, [{"log_id": "a"}]), write_rows(name, [{"log_id": "b"}], night="2024-04-19")]
+        for name in partitioned
     }
 
 
@@ -119,7 +120,7 @@ def test_views_of_a_night_open_no_other_nights_files(tmp_path: Path, write_rows)
 
 @pytest.mark.proof
 def test_views_of_a_night_plan_to_read_no_other_nights_files(tmp_path: Path, write_rows):
-    """A plan of what to read does not follow from how many rows there are: of nights of one row a file may not be opened after all."""
+    """As above, but by the plan: of nights of one row DuckDB may leave a file unread that it would read of longer ones."""
     database = tmp_path / "iomine.duckdb"
     files = two_nights(tmp_path, write_rows)
     build_catalog(database, {name: of_table for name, of_table in files.items() if name not in OF_ALL_NIGHTS}, {}, {})
