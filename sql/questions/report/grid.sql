@@ -115,7 +115,7 @@ listed AS (
     SELECT
         cell - cell % 12800 AS first_cell, list(cell % 12800) AS cells, list(read_bytes) AS read_bytes,
         list(write_bytes) AS write_bytes
-    FROM summed
+    FROM (FROM summed ORDER BY cell)
     GROUP BY first_cell
 )
 SELECT log_id, layer, source, shown_seconds, grid_rows, grid_columns, cells, read_bytes, write_bytes
