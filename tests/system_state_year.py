@@ -18,6 +18,7 @@ from shared import Row
 from tokio_year import MOST_MISSING, YEAR, runs
 
 from iomine.lake import LakeFile, write_file
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, spans
 from iomine.pipeline.judging.system_state import run_files, slot_files, system_state_files
 from iomine.schema.registry import arrow_schema
 from iomine.views.query import ask
@@ -55,7 +56,7 @@ def _database(folder: Path, found: Sequence[Row], nights: Sequence[date]) -> Pat
     wanted = {(CLUSTER, night) for night in nights}
     there += [
         *system_state_files(folder, there, wanted),
-        *run_files(folder, there, {(file.cluster, file.night) for file in there}),
+        *run_files(folder, there, spans(there, JUDGED_AT_ONCE)),
     ]
     judged = system_state_profiles(folder, [file for file in there if file.partition in wanted])
     return catalog_of(folder, [*there, *judged])

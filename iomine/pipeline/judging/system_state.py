@@ -76,7 +76,7 @@ def system_state_files(staging: Path, there: Sequence[LakeFile], touched: Iterab
 
 
 def run_files(
-    staging: Path, there: Sequence[LakeFile], found: Sequence[Span], workers: Callable[[], Workers] | None
+    staging: Path, there: Sequence[LakeFile], found: Sequence[Span], workers: Callable[[], Workers] | None = None
 ) -> list[LakeFile]:
     """What the logs of nights did, and how long that took beside runs of their lineages in nights before.
 
