@@ -1,38 +1,17 @@
 -- ---
 -- about = "Each run of a lineage beside the one before it: how long both took and what on, what they did, and which findings came and went."
 -- grain = ["cluster", "night", "log_id"]
--- reads = ["main.logs", "core.run_shape", "core.io_part", "main.verdicts"]
+-- reads = ["main.logs", "core.paired_run"]
 -- ---
-WITH judged AS (
+WITH pair AS (
     SELECT
         cluster, night, log_id,
-        COALESCE(list(code ORDER BY code) FILTER (is_finding), []) AS codes,
-        -- What could not be assessed in one of both has neither come nor gone.
-        COALESCE(list(code) FILTER (is_finding OR state = 'unknown'), []) AS possible_codes,
-        SUM(charged_core_seconds) FILTER (is_finding) AS cost_core_seconds
-    FROM (
-        SELECT *, state = 'fired' AND level IN ('high', 'warn') AS is_finding
-        FROM main.verdicts
-        WHERE ruleset = 'iomine'
-    )
-    GROUP BY cluster, night, log_id
-),
-run AS (
-    SELECT
-        log.*, open_count, file_count, osts_per_file, read_part_core_seconds, write_part_core_seconds, meta_part_core_seconds,
-        waiting_part_core_seconds, cost_core_seconds, codes, possible_codes
-    FROM main.logs AS log
-    LEFT JOIN core.run_shape AS run_shape USING (cluster, night, log_id)
-    LEFT JOIN core.io_part AS io_part USING (cluster, night, log_id)
-    LEFT JOIN judged USING (cluster, night, log_id)
-    WHERE log.lineage_id IS NOT NULL AND is_owner_confirmed IS DISTINCT FROM false
-),
-numbered AS (
-    SELECT *, row_number() OVER (
-        -- Of runs that began in the same second, ids, which exports replace, come last.
-        PARTITION BY cluster, lineage_id ORDER BY start_at, end_at, io_core_seconds, read_bytes, write_bytes, log_id
-    ) AS number
-    FROM run
+        lag({night: night, log_id: log_id}) OVER (
+            -- Of runs that began in the same second, ids, which exports replace, come last.
+            PARTITION BY cluster, lineage_id ORDER BY start_at, end_at, io_core_seconds, read_bytes, write_bytes, log_id
+        ) AS before
+    FROM main.logs
+    WHERE lineage_id IS NOT NULL AND is_owner_confirmed IS DISTINCT FROM false
 )
 SELECT
     run.log_id, earlier.log_id AS earlier_log_id, run.lineage_id, run.uid, run."user", run.application,
@@ -49,9 +28,9 @@ SELECT
     run.open_count, earlier.open_count AS earlier_open_count, run.file_count, earlier.file_count AS earlier_file_count,
     run.osts_per_file, earlier.osts_per_file AS earlier_osts_per_file,
     run.cost_core_seconds, earlier.cost_core_seconds AS earlier_cost_core_seconds,
-    list_filter(run.codes, lambda code: NOT list_contains(earlier.possible_codes, code)) AS new_codes,
-    list_filter(earlier.codes, lambda code: NOT list_contains(run.possible_codes, code)) AS gone_codes,
+    list_filter(run.finding_codes, lambda code: NOT list_contains(earlier.possible_codes, code)) AS new_codes,
+    list_filter(earlier.finding_codes, lambda code: NOT list_contains(run.possible_codes, code)) AS gone_codes,
     run.night, run.cluster
-FROM numbered AS run
-JOIN numbered AS earlier
-    ON earlier.cluster = run.cluster AND earlier.lineage_id = run.lineage_id AND earlier.number = run.number - 1
+FROM pair
+JOIN core.paired_run AS run USING (cluster, night, log_id)
+JOIN core.paired_run AS earlier ON earlier.cluster = pair.cluster AND earlier.night = before.night AND earlier.log_id = before.log_id

@@ -42,6 +42,8 @@ from iomine.views.trial import SITE_LIMITS
 # What has fired lies together, since most is asked of that and it is little.
 VERDICT_ORDER: Final = ("state", "code", "log_id")
 _CLAIMS: Final = "cost_claim"
+# No trigger asks for it, but every report does, and it takes many records to work out.
+_PARTS: Final = "io_part"
 _FEWEST_AT_ONCE: Final = 2000
 
 
@@ -222,7 +224,7 @@ def _judge(
     touched |= unsummed - {file.partition for file in there if file.table == VERDICT}
     partitions = {partition for file in there if file.table == "log" and (partition := file.partition) in touched}
     judges = list(triggers.values())
-    made = frozenset((_CLAIMS, VERDICT, *features(judges)))
+    made = frozenset((_CLAIMS, VERDICT, *_of_logs(judges)))
     # A log is judged by its own night's rows, so views over these nights say the same as views over all.
     files = [file for file in there if file.partition in partitions and file.table not in {OF_NIGHT, *made}]
     of_nights = night_files(staging, files, judges)
@@ -318,7 +320,12 @@ def judging_views(files: Iterable[LakeFile], judges: Sequence[Trigger]) -> Abstr
 
 
 def _asked(judges: Sequence[Trigger]) -> list[str]:
-    return [f"feature.{view}" for view in (*sorted(features(judges)), _CLAIMS)]
+    return [f"feature.{view}" for view in (*_of_logs(judges), _CLAIMS)]
+
+
+def _of_logs(judges: Sequence[Trigger]) -> list[str]:
+    """Views of features that are worked out with a row for each log."""
+    return sorted({*features(judges), _PARTS})
 
 
 def night_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]) -> list[LakeFile]:
@@ -344,7 +351,7 @@ def work_out(staging: Path, span: Span, views: UncommittedViews, judges: Sequenc
         views: over the files of their nights, from `judging_views`; they show the features afterwards.
         judges: the triggers.
     """
-    names = sorted(features(judges))
+    names = _of_logs(judges)
     views.hold_shared(_asked(judges), span, made=names)
     of_logs = [written(staging, name, [span], partial(_rows, view=name, views=views), "log_id") for name in names]
     judged_by = list(chain.from_iterable(of_logs))

@@ -21,6 +21,8 @@ PAIRS = {
         Kind.TEXTS,
         Privacy.OPEN,
         new_codes="Codes of findings that the earlier run did not have, though its log could show them.",
+        finding_codes="Codes of a run's findings.",
+        possible_codes="Codes of a run's findings, and of triggers of which it is unknown whether they found something.",
         gone_codes="Codes of findings of the earlier run that this one does not have, though its log could show them.",
     ),
     **defined(Kind.TIME, earlier_start_at="start_at of the earlier run."),

@@ -283,3 +283,9 @@ COST_CLAIM = Table(
     ("log_id", "claim_group", "cost_name", "claim_core_seconds"),
     grain=("log_id", "claim_group", "cost_name"),
 )
+IO_PART = Table(
+    "io_part",
+    "What the I/O time of one log was spent on: reads, writes, metadata calls, and waiting in MPI-IO; they add up to it.",
+    ("log_id", "read_part_core_seconds", "write_part_core_seconds", "meta_part_core_seconds", "waiting_part_core_seconds"),
+    grain=("log_id",),
+)

@@ -22,21 +22,12 @@ def runs(warehouse_of) -> Path:
     logs = [_log("aaaa", 1, 10.0), _log("bbbb", 2, 11.0), _log("cccc", 3, 41.0)]
     others = [_log(log_id, 9, 1.0, lineage_id=None) for log_id in ("dddd", "eeee")]
     alone = _log("ffff", 10, 1.0, lineage_id="mm")
-    posix = [
-        {
-            "log_id": log["log_id"],
-            "file_id": 1,
-            "rank": 0,
-            "write_seconds": log["io_core_seconds"],
-            "read_seconds": 0.0,
-            "meta_seconds": 0.0,
-        }
-        for log in logs
-    ]
+    others_took = {f"{kind}_part_core_seconds": 0.0 for kind in ("read", "meta", "waiting")}
+    parts = [{"log_id": log["log_id"], "write_part_core_seconds": log["io_core_seconds"], **others_took} for log in logs]
     verdict = {"log_id": "cccc", "ruleset": "iomine", "code": "POSIX-102", "level": "high", "state": "fired", "finding": HOSTILE}
     costs = {"cost_core_seconds": 30.0, "charged_core_seconds": 30.0, "trigger_version": "1"}
     shapes = [{"log_id": log["log_id"], "nprocs": 1, "open_count": 1, "file_count": 1} for log in logs]
-    return warehouse_of(log=[*logs, *others, alone], posix_file=posix, run_shape=shapes, verdict=[verdict | costs])
+    return warehouse_of(log=[*logs, *others, alone], io_part=parts, run_shape=shapes, verdict=[verdict | costs])
 
 
 def test_two_runs_are_explained_in_a_table_that_fits(iomine, runs: Path) -> None:
