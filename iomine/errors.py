@@ -56,6 +56,10 @@ class WorkersError(IomineError):
     """Workers were lost or failed; trying again may help."""
 
 
+class UnforeseenError(WorkersError):
+    """A worker's task failed in a way that it did not foresee; what it worked on may be the cause."""
+
+
 class LostLogsError(IomineError):
     """Logs that were found are neither ingested, known nor rejected: the fault is ours, and nothing may be committed."""
 

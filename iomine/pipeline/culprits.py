@@ -3,14 +3,19 @@
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from iomine.errors import NoWorkersError, WarehouseError, WorkersError
+from iomine.errors import NoWorkersError, UnforeseenError, WarehouseError, WorkersError
 
 # No log makes a disk full, or a worker leave.
-NOT_BY_INPUT: Final = (WarehouseError, WorkersError, NoWorkersError)
+_NOT_BY_INPUT: Final = (WarehouseError, WorkersError, NoWorkersError)
 # What fails with more than these is our fault, and takes too long to be found one by one.
 _MOST: Final = 64
 
 _Item = TypeVar("_Item")
+
+
+def may_be_by_input(error: Exception) -> bool:
+    """Whether a step may have failed by what it worked on."""
+    return isinstance(error, UnforeseenError) or not isinstance(error, _NOT_BY_INPUT)
 
 
 def culprits(suspects: Sequence[_Item], attempt: Callable[[Sequence[_Item]], object]) -> dict[_Item, Exception]:
@@ -39,9 +44,9 @@ def _search(
     """Adds those of the suspects that are sound, beside those that are known to be, to these."""
     try:
         attempt([*sound, *suspects])
-    except NOT_BY_INPUT:
-        raise
     except Exception as error:
+        if not may_be_by_input(error):
+            raise
         if len(suspects) == 1:
             if len(found) == _MOST:
                 raise

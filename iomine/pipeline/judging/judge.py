@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from iomine.lake import LakeFile, ParquetSink, Partition, as_warehouse_errors, replaced, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
-from iomine.pipeline.culprits import NOT_BY_INPUT, culprits
+from iomine.pipeline.culprits import culprits, may_be_by_input
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.judging.featureless import Ask, asked_views
 from iomine.pipeline.judging.late import OF_NIGHT, VERDICT, Late, Tables, judged_by, late_nights
@@ -77,8 +77,8 @@ def judge(
     Of a night that was judged before by the same triggers only those logs are judged that are new, or of which a row has changed
     that they are judged by.
 
-    A log that cannot be judged is found by halving. Its rows are withdrawn, since every query over them would fail too; that of
-    the table `log` stays, without numbers. A row of `failed_derivation` names it. Its verdicts are unknown.
+    A log that cannot be judged is found by halving, span by span. Its rows are withdrawn, since every query over them would fail
+    too; that of the table `log` stays, without numbers. A row of `failed_derivation` names it. Its verdicts are unknown.
 
     Args:
         lake: the files of all tables before the sweep.
@@ -96,9 +96,9 @@ def judge(
     attempt = partial(_judge, lake, triggers=triggers, site=site, collectors=collectors)
     try:
         return attempt(staging=staging, merged=merged, workers=workers)
-    except NOT_BY_INPUT:
-        raise
-    except Exception:
+    except Exception as error:
+        if not may_be_by_input(error):
+            raise
         files = _without_culprits(lake, staging, merged, attempt)
         if not files:
             raise
@@ -127,15 +127,22 @@ def _without_culprits(
         for log_id in pq.read_table(file.path, columns=["log_id"])["log_id"].to_pylist()
     }
 
-    def attempt(log_ids: Sequence[str]) -> None:
+    def attempt(log_ids: Sequence[str], among: Sequence[LakeFile]) -> None:
         # What was written for an attempt leaves with it: there are many, of all rows of the nights.
         with TemporaryDirectory(prefix="halving-", dir=staging) as folder:
             others = sorted(partition_of.keys() - set(log_ids))
-            judged(merged=_withdrawn(Path(folder), merged, others), staging=Path(folder))
+            judged(merged=_withdrawn(Path(folder), among, others), staging=Path(folder))
 
     # Where statements fail without any log, none is to blame.
-    attempt(())
-    found = culprits(sorted(partition_of), attempt)
+    attempt((), merged)
+    found: dict[str, Exception] = {}
+    # No worker judges more at once, so what one failed of fails here; of a large night all would take as long at each attempt.
+    for span in spans(merged, JUDGED_AT_ONCE):
+        first, end = span.edges
+        suspects = sorted(id_ for id_, night in partition_of.items() if night in span.partitions and first <= id_ < end)
+        with TemporaryDirectory(prefix="span-", dir=staging) as folder:
+            of_span = _withdrawn(Path(folder), merged, sorted(partition_of.keys() - set(suspects)))
+            found |= culprits(suspects, partial(attempt, among=of_span))
     if not found:
         return []
     files = _withdrawn(staging, merged, list(found))

@@ -24,7 +24,7 @@ from distributed import Client, Future, KilledWorker, LocalCluster, Security
 from distributed.client import FutureCancelledError
 from distributed.core import rpc
 
-from iomine.errors import IomineError, NoWorkersError, UsageError, WorkersError
+from iomine.errors import IomineError, NoWorkersError, UnforeseenError, UsageError, WorkersError
 from iomine.pipeline import progress
 from iomine.pipeline.workers.certificates import certified
 from iomine.pipeline.workers.model import LOST, UNDONE, Item, Result, Smaller, local_workers, one_line
@@ -254,8 +254,8 @@ def map_unordered(
     Raises:
         IomineError: the first failure of the function, as the worker raised it.
         NoWorkersError: there was no worker for too long.
-        WorkersError: workers were lost too often, the scheduler was lost, or the function failed in a way that it did not
-            foresee.
+        UnforeseenError: the function failed in a way that it did not foresee.
+        WorkersError: workers were lost too often, or the scheduler was lost.
     """
     suspects: list[Item] = []
     for item, result in _mapped(workers, function, items, arguments):
@@ -306,7 +306,7 @@ def _result(future: Future) -> object:
     except Exception as error:
         if future.status != "error":
             raise
-        raise WorkersError(UNDONE.format(what=one_line(error))) from error
+        raise UnforeseenError(UNDONE.format(what=one_line(error))) from error
 
 
 def _next_done(done: SimpleQueue[Future], workers: Workers) -> Future:

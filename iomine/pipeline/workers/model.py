@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
-from iomine.errors import IomineError, WorkersError
+from iomine.errors import IomineError, UnforeseenError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -67,7 +67,7 @@ class Here:
 
         Raises:
             IomineError: as the function raised it.
-            WorkersError: the function failed in a way that it did not foresee.
+            UnforeseenError: the function failed in a way that it did not foresee.
         """
         for item in items:
             try:
@@ -75,7 +75,7 @@ class Here:
             except IomineError:
                 raise
             except Exception as error:
-                raise WorkersError(UNDONE.format(what=one_line(error))) from error
+                raise UnforeseenError(UNDONE.format(what=one_line(error))) from error
             yield item, result
 
 

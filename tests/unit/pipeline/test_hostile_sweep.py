@@ -11,6 +11,7 @@ from sweeping import column, rows, rows_of_logs, write_no_reports
 
 from iomine.errors import LostLogsError, UsageError, WarehouseError
 from iomine.pipeline.judging import judge as judge_room
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE
 from iomine.pipeline.stages import context
 from iomine.pipeline.stages import read as read_stage
 from iomine.pipeline.sweep import Settings, begun, run
@@ -110,10 +111,24 @@ def test_what_hostile_logs_cost_is_what_their_runs_had(beside: Path) -> None:
     assert {None} == set(column(beside, f"SELECT charged_core_seconds FROM verdicts WHERE log_id IN ({unknown})"))
 
 
+@pytest.mark.parametrize(
+    ("at_once", "fault"),
+    [
+        pytest.param(JUDGED_AT_ONCE, UsageError("Out of Range Error: Overflow in addition of INT64!"), id="judged here"),
+        pytest.param(2, OverflowError("too large"), id="judged by workers"),
+    ],
+)
 def test_a_log_that_no_question_can_deal_with_costs_itself(
-    alone: Path, scheduler: str, shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    alone: Path,
+    scheduler: str,
+    shared_data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    at_once: int,
+    fault: Exception,
 ) -> None:
     """It is found by halving, named, and judged as unknown; all other logs are published as if it were not there."""
+    monkeypatch.setattr(judge_room, "JUDGED_AT_ONCE", at_once)
     logs = sound_logs(shared_data)
     (culprit,) = column(alone, f"SELECT log_id FROM logs WHERE path = '{logs[0]}'")
     answer = judge_room.judge_span
@@ -121,7 +136,7 @@ def test_a_log_that_no_question_can_deal_with_costs_itself(
     def refuse(work: Any, *others: Any) -> Any:
         held = "".join(str(ask_ids(file.path)) for file in work[1] if file.table == "posix_file")
         if culprit in held:
-            raise UsageError("Out of Range Error: Overflow in addition of INT64!")
+            raise fault
         return answer(work, *others)
 
     monkeypatch.setattr(judge_room, "judge_span", refuse)
@@ -130,7 +145,7 @@ def test_a_log_that_no_question_can_deal_with_costs_itself(
 
     assert (len(logs), 0) == (summary.ingested, summary.rejected)
     (failure,) = rows(tmp_path, "SELECT log_id, derivation, error, path FROM failed_derivations")
-    error = "UsageError: Out of Range Error: Overflow in addition of INT64!"
+    error = f"{type(fault).__name__}: {fault}"
     assert {"log_id": culprit, "derivation": "verdict", "error": error, "path": str(logs[0])} == failure
     assert {"unknown"} == set(column(tmp_path, f"SELECT state FROM verdicts WHERE log_id = '{culprit}'"))
     (held,) = rows(tmp_path, f"SELECT path, nprocs, run_seconds, io_core_seconds FROM logs WHERE log_id = '{culprit}'")
