@@ -72,7 +72,7 @@ class Slurm:
     def lose(self, node: str) -> None:
         """Takes away a node with all that runs on it, as a failure of its power does."""
         end(self.base / f"slurmd.{node}.pid")
-        for pid in _children_of_jobs_on(node):
+        for pid in self._jobs_processes_on(node):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
@@ -80,15 +80,15 @@ class Slurm:
         """Gives the node back."""
         subprocess.run(["slurmd", "-N", node], env=self.environment, check=True)
 
-
-def _children_of_jobs_on(node: str) -> list[int]:
-    """Processes that Slurm has started on a node, which have its name in their environment."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            if f"SLURMD_NODENAME={node}".encode() in (process / "environ").read_bytes().split(b"\0"):
-                found.append(int(process.name))
-    return found
+    def _jobs_processes_on(self, node: str) -> list[int]:
+        """Processes that it has started on a node; another Slurm of this host may have nodes of the same names."""
+        theirs = {f"SLURMD_NODENAME={node}".encode(), f"SLURM_CONF={self.environment['SLURM_CONF']}".encode()}
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if theirs.issubset((process / "environ").read_bytes().split(b"\0")):
+                    found.append(int(process.name))
+        return found
 
 
 def end(*pid_files: Path) -> None:
