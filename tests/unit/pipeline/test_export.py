@@ -120,23 +120,25 @@ def names(warehouse: Warehouse, facility: Facility) -> set[str]:
         value for column in facility.sacct() for key in ("JobID", "JobName", "User", "UID", "Account") for value in [column[key]]
     }
     found |= {value for log in facility.logs for value in (log["user"], log["job_id"], log["log"], log["application"])}
-    for table, entry in TABLES.items():
-        for name in entry.columns:
-            if FIELDS[name].privacy not in {*_SILENT, Privacy.SENTENCE, Privacy.HINTS, Privacy.TERM}:
-                found |= {str(value) for value in flat(column(warehouse.root, f'SELECT DISTINCT "{name}" FROM lake.{table}'))}
+    with open_catalog(warehouse.database) as connection:
+        for table, entry in TABLES.items():
+            for name in entry.columns:
+                if FIELDS[name].privacy not in {*_SILENT, Privacy.SENTENCE, Privacy.HINTS, Privacy.TERM}:
+                    answer = answer_own(connection, f'SELECT DISTINCT "{name}" FROM lake.{table}')
+                    found |= {str(value) for value in flat(answer.column(0).to_pylist())}
     parts = {part for name in found for part in re.findall(rf"{_SIGN}+", name)}
     return (found | parts) - {"", "None"}
 
 
 def standing_in(text: bytes, wanted: list[bytes]) -> set[bytes]:
-    """Those of some long names that a text holds; found by their first characters, since neither is short."""
+    """Those of some long names that a text holds; found by their first characters and lengths, since neither is short."""
     characters = np.frombuffer(text, np.uint8).astype(np.int64)
     windows = sum(characters[place : len(characters) - _LONG + 1 + place] << 8 * place for place in range(_LONG))
-    beginning: dict[int, list[bytes]] = {}
+    lengths: dict[int, set[int]] = {}
     for name in wanted:
-        beginning.setdefault(int.from_bytes(name[:_LONG], "little"), []).append(name)
-    hits = np.flatnonzero(np.isin(windows, np.array(list(beginning))))
-    return {name for at in hits for name in beginning[int(windows[at])] if text.startswith(name, at)}
+        lengths.setdefault(int.from_bytes(name[:_LONG], "little"), set()).add(len(name))
+    hits = np.flatnonzero(np.isin(windows, np.array(list(lengths))))
+    return {text[at : at + length] for at in hits for length in lengths[int(windows[at])]}.intersection(wanted)
 
 
 def flat(values: list[Any]) -> Iterator[Any]:
