@@ -35,10 +35,21 @@ def catalog_of(log: Path, folder: Path) -> tuple[Path, str]:
 
 def reported(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) -> tuple[Facts, Trace | None]:
     """What is known of the log, and what its report shows of its trace."""
+    facts = facts_of(database, log_id)
+    return facts, trace_of(database, facts, highlights)
+
+
+def facts_of(database: Path, log_id: str) -> Facts:
+    """What is known of the log."""
     with open_catalog(database) as con:
-        ask = partial(answer, con)
-        (facts,) = gather(ask, [Place(CLUSTER, NIGHT, log_id)])
-        return facts, dict(traces_of(ask, [(facts.log, highlights)])).get(log_id)
+        (facts,) = gather(partial(answer, con), [Place(CLUSTER, NIGHT, log_id)])
+        return facts
+
+
+def trace_of(database: Path, facts: Facts, highlights: Sequence[Highlight] = ()) -> Trace | None:
+    """What the log's report shows of its trace."""
+    with open_catalog(database) as con:
+        return dict(traces_of(partial(answer, con), [(facts.log, highlights)])).get(facts.log["log_id"])
 
 
 def talks_of(database: Path, facts: Facts) -> Radial | None:

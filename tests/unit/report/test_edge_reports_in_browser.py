@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browser import chromium
-from one_log import catalog_of, reported, talks_of
+from one_log import catalog_of, facts_of, talks_of, trace_of
 
 from iomine.report.facts import Facts
 from iomine.report.highlights import highlights_of
@@ -114,8 +114,9 @@ def _file(folder: Path, blueprint: Blueprint, edit: Callable[[Facts], Facts] = l
     log = folder / "made.darshan"
     log.write_bytes(write(blueprint))
     database, log_id = catalog_of(log, folder)
-    facts = edit(reported(database, log_id)[0])
-    _, trace = reported(database, log_id, highlights_of(facts, {}))
+    known = facts_of(database, log_id)
+    facts = edit(known)
+    trace = trace_of(database, known, highlights_of(facts, {}))
     circle = talks_of(database, facts)
     assert len(page(facts, trace, circle)) < MOST_BYTES
     file = folder / "page.html"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from browser import Page, chromium
-from one_log import catalog_of, report_page, reported
+from one_log import catalog_of, facts_of, report_page, reported
 from shared import NOT_HERE, SHARED_DATA
 
 from iomine.report import explorer as explorer_room
@@ -503,7 +503,7 @@ def test_marks_are_as_many_as_the_finding_counts(browser, tmp_path):
     database, log_id = catalog_of(log, tmp_path)
     ranks = ask(database, "SELECT rank FROM core.rank_time WHERE is_slow_rank")["rank"].to_pylist()
     [count] = ask(database, "SELECT straggler_count FROM feature.log_rank_profile")["straggler_count"].to_pylist()
-    facts, _ = reported(database, log_id)
+    facts = facts_of(database, log_id)
     finding = {"code": "RANK-101", "finding": f"Stragglers: {count}.", "metrics": {"straggler_rank": ranks[0]}}
     facts.findings = [finding]
     with open_catalog(database) as con:

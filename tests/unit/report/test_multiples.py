@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from darshan.experimental.plots.plot_common_access_table import plot_common_access_table
 from darshan.experimental.plots.plot_io_cost import get_io_cost_df
-from one_log import catalog_of, report_page, reported
+from one_log import catalog_of, facts_of, report_page
 from outline import Outline
 
 from iomine.report.facts import Facts, Grid
@@ -37,7 +37,7 @@ def test_pictures_say_what_sql_and_pydarshan_say(shared_data: Path, tmp_path: Pa
     """Calls, sizes, mounts, files, ranks and times are those of the views, and of PyDarshan where it counts the same."""
     log = shared_data / "darshan" / LOGS["e3sm"]
     database, log_id = catalog_of(log, tmp_path)
-    facts, _ = reported(database, log_id)
+    facts = facts_of(database, log_id)
     found = _pictures(facts)
     report = darshan.DarshanReport(str(log), read_all=True)
 
@@ -82,7 +82,7 @@ def test_pictures_say_what_sql_and_pydarshan_say(shared_data: Path, tmp_path: Pa
 def test_time_and_bytes_by_size_are_those_of_traced_requests(shared_data: Path, tmp_path: Path) -> None:
     """Classes of a trace add up to its requests, and hold as many as Darshan's counters have in them."""
     database, log_id = catalog_of(shared_data / "darshan" / OPENPMD, tmp_path)
-    facts, _ = reported(database, log_id)
+    facts = facts_of(database, log_id)
     sums = {
         row["op"]: row
         for row in ask(
@@ -111,7 +111,7 @@ def test_time_and_bytes_by_size_are_those_of_traced_requests(shared_data: Path, 
 def test_heat_map_of_each_layer_is_that_of_pydarshan(path: str, shared_data: Path, tmp_path: Path) -> None:
     """Cells are PyDarshan's bins, neighbouring ranks together; what reached storage is all but MPI-IO."""
     log = shared_data / "darshan" / path
-    facts, _ = reported(*catalog_of(log, tmp_path))
+    facts = facts_of(*catalog_of(log, tmp_path))
     report = darshan.DarshanReport(str(log), read_all=False)
     report.read_all_heatmap_records()
     maps = {name.lower(): heat_map for name, heat_map in report.heatmaps.items()}
