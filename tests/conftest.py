@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from functools import cache
@@ -26,6 +27,12 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(NOT_HERE)
     return SHARED_DATA
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Three processes for two cores: tests wait for browsers, servers, and the workers of a sweep."""
+    return max(1, len(os.sched_getaffinity(0)) * 3 // 2)
 
 
 @pytest.hookimpl(tryfirst=True)
