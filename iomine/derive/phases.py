@@ -367,12 +367,17 @@ def _phases_of(busy: _Busy, groups: Integers, floors: Floats) -> Integers:
 
 def _lasting(stretches: Stretches, phase_of: Integers) -> Floats:
     """For each stretch how long its phase lasts."""
-    starts, ends = _extents(stretches, phase_of)
+    starts, ends = extents(stretches, phase_of)
     return (ends - starts)[phase_of]
 
 
-def _extents(stretches: Stretches, row_of: Integers) -> tuple[Floats, Floats]:
-    """When each row starts and ends."""
+def extents(stretches: Stretches, row_of: Integers) -> tuple[Floats, Floats]:
+    """When each row starts and ends.
+
+    Args:
+        stretches: the stretches, at least one.
+        row_of: number of each one's row, all from 0 up.
+    """
     total = int(row_of.max()) + 1
     starts, ends = np.full(total, np.inf), np.full(total, -np.inf)
     np.minimum.at(starts, row_of, stretches.starts)
@@ -380,9 +385,16 @@ def _extents(stretches: Stretches, row_of: Integers) -> tuple[Floats, Floats]:
     return starts, ends
 
 
+def lanes(layer: Layer) -> tuple[Integers, Integers]:
+    """The log and the direction of each of a layer's phases."""
+    logs, ops = np.empty((2, int(layer.phase_of.max()) + 1), np.int64)
+    logs[layer.phase_of], ops[layer.phase_of] = layer.stretches.logs, layer.stretches.ops
+    return logs, ops
+
+
 def _in_order(stretches: Stretches, phase_of: Integers) -> tuple[Stretches, Integers]:
     """The same, with phases numbered log by log in the order of their starts."""
-    starts, ends = _extents(stretches, phase_of)
+    starts, ends = extents(stretches, phase_of)
     logs = np.empty(len(starts), np.int64)
     logs[phase_of] = stretches.logs
     places = np.empty(len(starts), np.int64)
@@ -452,7 +464,7 @@ def _rows(layer: Layer, run_seconds: Floats | float | None, *, by_file: bool = F
         sums: Floats = np.bincount(row_of[wanted], values[wanted], minlength=total).astype(np.float64)
         return sums
 
-    starts, ends = _extents(stretches, row_of)
+    starts, ends = extents(stretches, row_of)
     logs = stretches.logs[firsts]
     first_phases = np.full(len(layer.bursts_per_rank), len(phase_of))
     np.minimum.at(first_phases, logs, phase_of[firsts])

@@ -36,13 +36,12 @@ from iomine.derive.model.rows import (
     Rows,
     counted_rows,
     in_order,
-    lanes,
     together,
     traced_rows,
 )
 from iomine.derive.model.shapes import ORDERS
 from iomine.derive.model.similarity import ALIKE
-from iomine.derive.phases import Layers, are_little
+from iomine.derive.phases import Layers, are_little, lanes
 from iomine.derive.sorting import order_by
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_starts, grouped
 from iomine.schema.ops import OPS, WRITE
@@ -83,7 +82,7 @@ class Requests(NamedTuple):
 
 
 class Model(NamedTuple):
-    """The classes of a log, or of many without traces.
+    """The classes of a log, or of many.
 
     Attributes:
         columns: of the table `phase_class`, without `log_id`; none where nothing was moved.
@@ -128,7 +127,7 @@ def phase_model(
     *,
     alike: float = ALIKE,
 ) -> Model:
-    """The I/O model of a log, or of many without traces.
+    """The I/O model of a log, or of many.
 
     Args:
         tables: columns by table, in one or more parts, without special files.
@@ -155,12 +154,8 @@ def phase_model(
         calls = calls_of(trace, layer, pairs_in(trace.file_ids, trace.ops, files, number), is_own)
         if calls is None:
             continue
-        op_of_phase = np.zeros(int(layer.phase_of.max()) + 1, np.int64)
-        op_of_phase[layer.phase_of] = layer.stretches.ops
         under = beneath(of_layer["posix"], trace, layer, is_sieve) if name == "mpiio" and "posix" in of_layer else None
-        found = traced_rows(
-            number, calls, op_of_phase, collective=collective if name == "mpiio" else {}, under=under, alike=alike
-        )
+        found = traced_rows(number, calls, layer, collective=collective if name == "mpiio" else {}, under=under, alike=alike)
         if found is not None:
             parts.append(found[0])
             held.append(found[1])
@@ -188,8 +183,12 @@ def _phase_numbers(rows: Rows, held: Sequence[Held], layers: Layers) -> list[lis
     for each in held:
         phases = np.argsort(each.classes, kind="stable")
         phases = phases[each.classes[phases] >= 0]
-        for numbers in np.split(phases, group_starts(each.classes[phases])[1:]):
-            found[each.classes[numbers[0]]] = (numbers + 1).tolist()
+        classes = each.classes[phases]
+        logs, _ = lanes(layers[LAYERS[rows.layers[classes[0]]]])
+        firsts = group_starts(classes)
+        numbers = np.split(phases - np.searchsorted(logs, logs[phases]) + 1, firsts[1:])
+        for row, of_row in zip(classes[firsts].tolist(), numbers, strict=True):
+            found[row] = of_row.tolist()
     # By a heat map, a class that has phases has all of its layer and direction.
     is_mapped = (rows.evidence == COUNTERS) & (rows.phase_count != UNKNOWN)
     for number in np.unique(rows.layers[is_mapped]):

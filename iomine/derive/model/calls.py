@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from iomine.derive.batch import logs_in
-from iomine.derive.phases import Layer, incidental_files
+from iomine.derive.batch import TooMuchTogetherError, logs_in
+from iomine.derive.phases import Layer, extents, incidental_files, lanes
 from iomine.derive.sorting import order_by
 from iomine.derive.stretches import sieve_reads
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_sizes, group_starts, grouped
@@ -132,7 +132,7 @@ def called(tables: Tables, traces: Sequence[Trace], is_sieve: Flags | None) -> C
 
     Args:
         tables: columns by table, in one or more parts, without special files.
-        traces: the log's traces; many logs have none.
+        traces: the traces in these.
         is_sieve: POSIX requests that read in order to write, as `sieve_reads` gives them; None where there are none.
     """
     # Log, layer, file, direction, bytes by counters and bytes by trace.
@@ -151,7 +151,7 @@ def called(tables: Tables, traces: Sequence[Trace], is_sieve: Flags | None) -> C
         if trace.layer == "posix" and is_sieve is not None:
             moved = np.add.reduceat(np.where(is_sieve, 0, trace.lengths), trace.firsts, dtype=np.float64)
         at = np.flatnonzero(moved)
-        keys = np.zeros(len(at), np.int64), np.full(len(at), LAYERS.index(trace.layer)), trace.file_ids[at], trace.ops[at]
+        keys = trace.logs[at], np.full(len(at), LAYERS.index(trace.layer)), trace.file_ids[at], trace.ops[at]
         rows.append((*keys, np.zeros(len(at)), moved[at]))
     if not any(len(row[0]) for row in rows):
         nothing = np.empty(0, np.int64)
@@ -181,11 +181,14 @@ def calls_of(trace: Trace, layer: Layer, wanted: Flags, of_requests: Flags | Non
         layer: its phases.
         wanted: runs of the trace that count.
         of_requests: requests that count, None for all.
+
+    Raises:
+        TooMuchTogetherError: what several logs move together cannot be, though each may.
     """
     if not wanted.any():
         return None
     wanted = wanted & ~np.isin(trace.file_ids, incidental_files(trace))
-    phases = phase_at(layer, np.repeat(trace.ops, trace.counts), trace.starts, trace.ends)
+    phases = phase_at(layer, trace, np.repeat(trace.ops, trace.counts))
     is_wanted = np.repeat(wanted, trace.counts) & (phases >= 0)
     if of_requests is not None:
         is_wanted &= of_requests
@@ -196,10 +199,15 @@ def calls_of(trace: Trace, layer: Layer, wanted: Flags, of_requests: Flags | Non
     phases, starts = phases[at], trace.starts[at]
     firsts = group_starts(runs, phases)
     groups, group_of = grouped(phases[firsts], trace.file_ids[runs[firsts]], trace.ranks[runs[firsts]])
-    is_first = np.zeros(len(starts), bool)
-    is_first[firsts] = True
-    if len(groups) < len(firsts) or np.any((starts[1:] < starts[:-1]) & ~is_first[1:]):
-        piece_of = np.repeat(group_of, group_sizes(firsts, len(starts)))
+    logs = trace.logs[runs[firsts]]
+    is_mixed = np.bincount(logs) > np.bincount(logs[groups])
+    is_late = starts[1:] < starts[:-1]
+    is_late[firsts[1:] - 1] = False
+    is_mixed[trace.logs[runs[1:][is_late]]] = True
+    if is_mixed.any():
+        # Logs that are in order stay as they come.
+        pieces = np.where(is_mixed[logs], group_of, np.arange(len(firsts)))
+        piece_of = np.repeat(grouped(logs, pieces)[1], group_sizes(firsts, len(starts)))
         order = order_by(piece_of, starts)
         at = order if isinstance(at, slice) else at[order]
         runs, phases, starts = runs[order], phases[order], starts[order]
@@ -207,6 +215,8 @@ def calls_of(trace: Trace, layer: Layer, wanted: Flags, of_requests: Flags | Non
     offsets, lengths = trace.offsets[at], trace.lengths[at]
     # Sums of these would not hold.
     if lengths.sum(dtype=np.float64) >= _TOO_MANY:
+        if not trace.is_of_one_log:
+            raise TooMuchTogetherError
         return None
     if offsets.min() < -1 or offsets.max() >= _FARTHEST:
         offsets = np.where((offsets >= 0) & (offsets < _FARTHEST), offsets, -1)
@@ -223,34 +233,30 @@ def calls_of(trace: Trace, layer: Layer, wanted: Flags, of_requests: Flags | Non
     )
 
 
-def phase_at(layer: Layer, ops: Integers, starts: Floats, ends: Floats) -> Integers:
-    """The phase of their direction in which requests lie, negative where there is none.
+def phase_at(layer: Layer, trace: Trace, ops: Integers) -> Integers:
+    """The phase of their log and direction in which requests of a trace lie, negative where there is none.
 
     Args:
-        layer: the phases; those of one direction do not overlap.
-        ops: direction of each request.
-        starts: when each started.
-        ends: when each ended; infinite or NaN where times are not sound.
+        layer: the phases; those of one log and direction do not overlap.
+        trace: the requests.
+        ops: direction of each.
     """
-    phase_of, stretches = layer.phase_of, layer.stretches
-    total = int(phase_of.max()) + 1
-    op_of = np.zeros(total, np.int64)
-    op_of[phase_of] = stretches.ops
-    begins, finishes = np.full(total, np.inf), np.full(total, -np.inf)
-    np.minimum.at(begins, phase_of, stretches.starts)
-    np.maximum.at(finishes, phase_of, stretches.ends)
+    begins, finishes = extents(layer.stretches, layer.phase_of)
+    logs, own_ops = lanes(layer)
+    lane_of = logs * len(OPS) + own_ops
+    order = np.lexsort((begins, lane_of))
+    firsts = group_starts(lane_of[order])
+    starts, ends = trace.starts, trace.ends
+    edges = np.append(0, np.cumsum(trace.counts))[np.searchsorted(trace.logs, np.arange(int(logs.max()) + 2))].tolist()
     found = np.full(len(starts), -1)
-    is_sound = (starts <= ends) & (ends < np.inf)
-    for op in range(len(OPS)):
-        own = np.flatnonzero(op_of == op)
-        is_op = ops == op
-        if not len(own) or not is_op.any():
-            continue
-        own = own[np.argsort(begins[own], kind="stable")]
-        nth = np.searchsorted(begins[own], starts, side="right") - 1
+    for lane, own in zip(lane_of[order][firsts].tolist(), np.split(order, firsts[1:]), strict=True):
+        log, op = divmod(lane, len(OPS))
+        at = slice(edges[log], edges[log + 1])
+        nth = np.searchsorted(begins[own], starts[at], side="right") - 1
         candidates = own[np.maximum(nth, 0)]
-        is_within = is_op & is_sound & (nth >= 0) & (starts <= finishes[candidates])
-        found = np.where(is_within, candidates, found)
+        is_within = (ops[at] == op) & (nth >= 0) & (starts[at] <= finishes[candidates])
+        np.copyto(found[at], candidates, where=is_within)
+    found[~((starts <= ends) & (ends < np.inf))] = -1
     return found
 
 
@@ -267,7 +273,7 @@ def beneath(posix: Trace, mpiio: Trace, phases: Layer, is_sieve: Flags | None) -
     ops = np.repeat(posix.ops, posix.counts)
     if is_sieve is not None:
         ops[is_sieve] = WRITE
-    found = np.where(wanted, phase_at(phases, ops, posix.starts, posix.ends), -1)
+    found = np.where(wanted, phase_at(phases, posix, ops), -1)
     at = np.flatnonzero(found >= 0)
     runs = np.repeat(np.arange(len(posix.counts)), posix.counts)[at]
     return Beneath(

@@ -101,13 +101,8 @@ class Fidelity(NamedTuple):
     reason: str | None
 
 
-def ior_values(model: Model) -> list[Ior | None]:
-    """What IOR needs for each class, None for layers that IOR does not have, or where the length of requests is not known."""
-    rows = [dict(zip(model.columns, row, strict=True)) for row in zip(*model.columns.values(), strict=True)]
-    return [_values(row, model.requests(number)) for number, row in enumerate(rows)]
-
-
 def _values(row: Mapping[str, Any], held: Requests | None) -> Ior | None:
+    """What IOR needs for a class, None for layers that IOR does not have, or where the length of requests is not known."""
     if row["layer"] not in _APIS or not row["request_bytes"] or not row["bytes_per_rank"]:
         return None
     transfer = _rounded(row["request_bytes"], _WORD)
@@ -267,7 +262,8 @@ def class_columns(model: Model) -> dict[str, list[Any]]:
 def replayed(model: Model) -> Sequence[tuple[Ior, Fidelity] | None]:
     """For each class what IOR needs, and how like the class that is; None where IOR cannot."""
     found: list[tuple[Ior, Fidelity] | None] = []
-    for number, values in enumerate(ior_values(model)):
-        row = {name: column[number] for name, column in model.columns.items()}
-        found.append(None if values is None else (values, fidelity(values, model.requests(number), row)))
+    for number, columns in enumerate(zip(*model.columns.values(), strict=True)):
+        row, held = dict(zip(model.columns, columns, strict=True)), model.requests(number)
+        values = _values(row, held)
+        found.append(None if values is None else (values, fidelity(values, held, row)))
     return found

@@ -11,7 +11,7 @@ from iomine.derive.model.law import Law, law, tiles
 from iomine.derive.model.shapes import ORDERS, SEGMENTED, STRIDED, Shapes, commonest, medians, orders_of_phases, shapes
 from iomine.derive.model.similarity import joined_by_likeness
 from iomine.derive.model.time import Spent, busy, in_calls, spent, waits
-from iomine.derive.phases import Layer, Layers
+from iomine.derive.phases import Layer, Layers, extents, lanes
 from iomine.derive.sorting import order_by
 from iomine.derive.trace import Floats, Integers, group_sizes, group_starts, grouped
 from iomine.schema.ops import OPS
@@ -119,14 +119,14 @@ class _Places(NamedTuple):
 
 
 def traced_rows(
-    layer: int, calls: Calls, op_of_phase: Integers, *, collective: Collective, under: Beneath | None, alike: float
+    number: int, calls: Calls, layer: Layer, *, collective: Collective, under: Beneath | None, alike: float
 ) -> tuple[Rows, Held] | None:
     """Classes of a layer's phases; None where no request moves anything.
 
     Args:
-        layer: an index into `LAYERS`.
+        number: of the layer, an index into `LAYERS`.
         calls: requests of the layer.
-        op_of_phase: direction of each phase.
+        layer: its phases.
         collective: for each file and direction of MPI-IO, whether its calls are collective; not there if that is not known.
         under: what became of MPI-IO's requests, None for other layers, or where POSIX has no trace.
         alike: how like a class's first phase its phases are at least.
@@ -135,7 +135,7 @@ def traced_rows(
     if not len(filled.lengths):
         return None
     phases, phase_of = np.unique(filled.phases, return_inverse=True)
-    total, ops = len(phases), op_of_phase[phases]
+    total, (logs, ops) = len(phases), (of_phases[phases] for of_phases in lanes(layer))
     main = _without_minor(filled, phases)
     main_phase = np.searchsorted(phases, main.phases)
     length, weights, piece_of_length = _lengths(main)
@@ -148,7 +148,7 @@ def traced_rows(
     piece_bytes = np.add.reduceat(filled.lengths, filled.firsts, dtype=np.float64)
     rank_counts = np.bincount(phase_of[pairs], minlength=total)
     requests, moved = np.bincount(phase_of, filled.counts, total), np.bincount(phase_of, piece_bytes, total)
-    kinds = ((ops * len(ACCESSES) + accesses) * (LOST + 1) + orders) * _COLLECTIVES + is_collective
+    kinds = (((logs * len(OPS) + ops) * len(ACCESSES) + accesses) * (LOST + 1) + orders) * _COLLECTIVES + is_collective
     measures = np.column_stack([rank_counts, requests / rank_counts, moved / rank_counts, middle])
     class_of = joined_by_likeness(kinds, measures, alike)
     count = int(class_of.max()) + 1
@@ -167,10 +167,10 @@ def traced_rows(
     np.maximum.at(ends, phase_of, np.maximum.reduceat(filled.ends, filled.firsts))
     gaps, periods = _rhythm(class_of, starts, ends, count)
     places = _places(main, found, held, orders[leaders], under)
-    time, callers = _time(layer, held, is_collective[leaders], ranks_of_class, under)
+    time, callers = _time(number, held, is_collective[leaders], ranks_of_class, under)
     rows = Rows(
-        logs=np.zeros(count, np.int64),
-        layers=np.full(count, layer),
+        logs=logs[leaders],
+        layers=np.full(count, number),
         ops=ops[leaders],
         evidence=np.full(count, TRACE),
         accesses=accesses[leaders],
@@ -443,21 +443,12 @@ def _mapped(logs: Integers, layers: Integers, ops: Integers, known: Layers) -> t
         at = np.flatnonzero(np.isin(lane_of, wanted))
         if not len(at):
             continue
-        starts, ends = np.full(len(lane_of), np.inf), np.full(len(lane_of), -np.inf)
-        np.minimum.at(starts, layer.phase_of, layer.stretches.starts)
-        np.maximum.at(ends, layer.phase_of, layer.stretches.ends)
+        starts, ends = extents(layer.stretches, layer.phase_of)
         found, class_of = np.unique(lane_of[at], return_inverse=True)
         rows = rows[np.searchsorted(wanted, found)]
         counts[rows] = np.bincount(class_of)
         gaps[rows], periods[rows] = _rhythm(class_of, starts[at], ends[at], len(rows))
     return counts, gaps, periods
-
-
-def lanes(layer: Layer) -> tuple[Integers, Integers]:
-    """The log and the direction of each of a layer's phases."""
-    logs, ops = np.empty((2, int(layer.phase_of.max()) + 1), np.int64)
-    logs[layer.phase_of], ops[layer.phase_of] = layer.stretches.logs, layer.stretches.ops
-    return logs, ops
 
 
 def together(parts: list[Rows]) -> Rows:

@@ -676,7 +676,7 @@ _FROM_TRACES: Final = frozenset(
     ("file_access", "request_size", "mpiio_posix", "file_overlap", "access_run", "coalescing", "link_detail", "link_node")
 ) | {"link_pattern", "link_ring", "rank_detail", "offset_detail", "ost_detail"}
 # What is derived from traces of several logs one by one.
-_FROM_ONE_TRACE: Final = frozenset(("request_size", "phase_class", "link_detail", "link_node", "link_pattern", "link_ring")) | {
+_FROM_ONE_TRACE: Final = frozenset(("request_size", "link_detail", "link_node", "link_pattern", "link_ring")) | {
     "rank_detail",
     "offset_detail",
     "ost_detail",
