@@ -12,7 +12,7 @@ import numpy as np
 
 from iomine.derive.batch import LOG, logs_in
 from iomine.derive.columns import labels
-from iomine.derive.spectrum import Rhythm, rhythm
+from iomine.derive.spectrum import FEWEST_BINS, Rhythm, rhythms
 from iomine.derive.stretches import Stretches, heatmap_stretches
 from iomine.derive.trace import Floats, Integers, Tables, Trace, group_starts
 from iomine.schema.column import Column
@@ -88,14 +88,12 @@ def periods(phases: Mapping[str, Any], tables: Tables, traces: Sequence[Trace]) 
         phases: columns of the table `phase`, as `phases` gives them.
         tables: columns by table, in one or more parts.
         traces: the traces, of which many logs have none.
-
-    Spectra are of as many lengths as there are logs: they are worked out one by one.
     """
     stretches = cache(partial(heatmap_stretches, tables))
     heatmaps = cache(lambda layer, op: _Maps.of(*stretches(layer), op))
-    spectra: dict[Any, tuple[Rhythm | None, float]] = {}
+    binned: dict[Any, tuple[Floats, float]] = {}
 
-    def spectrum(series: _Series, layers: Sequence[str]) -> tuple[Rhythm | None, float]:
+    def spectrum(series: _Series, layers: Sequence[str]) -> Any:  # noqa: ANN401  whatever says that two are the same
         if series.evidence == "trace":
             parts = {layer: _traced(traces, series.log, layer, series.op) for layer in layers}
         else:
@@ -107,16 +105,17 @@ def periods(phases: Mapping[str, Any], tables: Tables, traces: Sequence[Trace]) 
         first = float(series.starts[0])
         # The whole log is often what one layer is.
         key = (series.log, series.op, series.evidence, *parts, first, series.end)
-        if key not in spectra:
-            bins, width = _by_bin([*parts.values()], first, series.end)
-            spectra[key] = rhythm(bins), width
-        return spectra[key]
+        if key not in binned:
+            binned[key] = _by_bin([*parts.values()], first, series.end)
+        return key
 
     found = list(_series(phases))
     known = {(series.log, series.layer, series.op, series.evidence) for series in found}
+    keys = [spectrum(series, _lowest(series, known)) for series in found]
+    spectra = dict(zip(binned, rhythms([bins for bins, _ in binned.values()]), strict=True))
     rows = []
-    for series in found:
-        row = _row(series, *spectrum(series, _lowest(series, known)))
+    for series, key in zip(found, keys, strict=True):
+        row = _row(series, spectra[key], binned[key][1])
         rows += [(series.log, *row)] if row else []
     return _columns(rows) if rows else {}
 
@@ -236,9 +235,11 @@ def _traced(traces: Sequence[Trace], log: int, layer: str, op: str) -> _Moved:
 
 
 def _by_bin(moved: Sequence[_Moved], first: float, end: float) -> tuple[Floats, float]:
-    """Bytes of each bin from the first phase to the end of the last, and the width of a bin."""
+    """Bytes of each bin from the first phase to the end of the last, none where these are too few; and the width of a bin."""
     width = max((each.bin_seconds for each in moved), default=0.0) or max(_FINEST_SECONDS, (end - first) / _TRACE_BINS)
     total = max(1, round((end - first) / width))
+    if total < FEWEST_BINS:
+        return np.empty(0), width
     bins = np.zeros(total)
     for each in moved:
         at = (each.moments - first) / width

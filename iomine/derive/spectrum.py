@@ -5,14 +5,17 @@ time later. The period is the shortest time after which they are nearly as like 
 `docs/periods.md` shows how often that is right.
 """
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from iomine.derive.trace import Floats
+from iomine.derive.trace import Floats, Integers
 
 # Fewer bins show no three bursts with gaps between them.
-_FEWEST_BINS: Final = 8
+FEWEST_BINS: Final = 8
+# Bins of series that are transformed at once, so that what is made of them stays in the processor's caches.
+_MOST_BINS: Final = 1 << 15
 # Periods are resolved to this fraction of a bin.
 _FINENESS: Final = 8
 # After two periods bytes may be a little more like themselves than after one, where a period is no whole number of bins.
@@ -33,37 +36,70 @@ class Rhythm(NamedTuple):
     deviations: float
 
 
-def rhythm(moved_bytes: Floats) -> Rhythm | None:
-    """The period of bytes that were moved, None where they show none, or are too short to.
+def rhythms(series: Sequence[Floats]) -> list[Rhythm | None]:
+    """For each series the period of bytes that were moved, None where they show none, or are too short to.
 
     Args:
-        moved_bytes: bytes by bin, from the first burst to the end of the last.
+        series: bytes by bin, from the first burst to the end of the last.
     """
     # Takes a third of a second to load, which only those wait for who read logs with phases.
-    from scipy.fft import irfft, next_fast_len, rfft  # noqa: PLC0415
+    from scipy.fft import next_fast_len  # noqa: PLC0415
 
-    total = len(moved_bytes)
-    if total < _FEWEST_BINS:
-        return None
-    # Twice as long, so that the end is not held to be followed by the beginning.
-    length = next_fast_len(2 * total, real=True)
-    power = np.abs(rfft(moved_bytes - moved_bytes.mean(), length)) ** 2
+    found: list[Rhythm | None] = [None] * len(series)
+    by_length: dict[int, list[int]] = {}
+    for number, moved in enumerate(series):
+        if len(moved) >= FEWEST_BINS:
+            # Twice as long, so that the end is not held to be followed by the beginning.
+            by_length.setdefault(next_fast_len(2 * len(moved), real=True), []).append(number)
+    for length, numbers in by_length.items():
+        at_once = max(_MOST_BINS // length, 1)
+        for begin in range(0, len(numbers), at_once):
+            block = numbers[begin : begin + at_once]
+            for number, rhythm in zip(block, _rhythms([series[number] for number in block], length), strict=True):
+                found[number] = rhythm
+    return found
+
+
+def _rhythms(series: Sequence[Floats], length: int) -> list[Rhythm | None]:
+    """The same of series that are transformed to one length."""
+    from scipy.fft import irfft, rfft  # noqa: PLC0415
+
+    totals = np.array([len(moved) for moved in series])
+    padded = np.zeros((len(series), length))
+    for row, moved in zip(padded, series, strict=True):
+        row[: len(moved)] = moved - moved.mean()
+    power = np.abs(rfft(padded)) ** 2
     if length % 2 == 0:
         # The highest frequency, of which the longer transform back makes two.
-        power[-1] /= 2
+        power[:, -1] /= 2
     # A longer transform back gives values between bins. Two periods have to fit.
-    likeness = irfft(power, length * _FINENESS)[: total * _FINENESS // 2 + 2]
-    if not likeness[0] > 0:
-        return None
-    # The longer the time, the fewer bins are left to compare.
-    likeness *= 1 / likeness[0] / (1 - np.arange(len(likeness)) / (total * _FINENESS))
+    fitting = totals * _FINENESS // 2 + 2
+    times = np.arange(int(fitting.max()))
+    likeness = irfft(power, length * _FINENESS)[:, : len(times)]
+    is_like = likeness[:, 0] > 0
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # The longer the time, the fewer bins are left to compare.
+        likeness *= (1 / likeness[:, :1]) / (1 - times / (totals * _FINENESS)[:, None])
     # Those of scipy.signal.find_peaks, which every reader of logs would take a second and 80 MB to load.
-    is_peak = (likeness[1:-1] > likeness[:-2]) & (likeness[1:-1] > likeness[2:]) & (likeness[1:-1] > 0)
-    peaks = np.flatnonzero(is_peak) + 1
-    peaks = peaks[peaks >= 2 * _FINENESS]
-    if not len(peaks):
-        return None
-    period = int(peaks[likeness[peaks] >= _NEARLY * likeness[peaks].max()][0])
-    near = round(length * _FINENESS / period)
-    deviations = (power[near - 1 : near + 2].max() - power[1:].mean()) / power[1:].std()
-    return Rhythm(period / _FINENESS, min(1.0, float(likeness[period])), float(deviations))
+    inner = likeness[:, 1:-1]
+    is_peak = (inner > likeness[:, :-2]) & (inner > likeness[:, 2:]) & (inner > 0)
+    is_peak &= (times[1:-1] >= 2 * _FINENESS) & (times[1:-1] < fitting[:, None] - 1)
+    peaks = np.where(is_peak, inner, -np.inf)
+    periods = (peaks >= _NEARLY * peaks.max(axis=1, keepdims=True)).argmax(axis=1) + 1
+    deviations = _deviations(power, np.rint(length * _FINENESS / periods).astype(np.int64))
+    confidences = likeness[np.arange(len(series)), periods]
+    return [
+        Rhythm(period / _FINENESS, min(1.0, confidence), deviation) if is_found else None
+        for is_found, period, confidence, deviation in zip(
+            (is_like & is_peak.any(axis=1)).tolist(), periods.tolist(), confidences.tolist(), deviations.tolist(), strict=True
+        )
+    ]
+
+
+def _deviations(power: Floats, frequencies: Integers) -> Floats:
+    """Standard deviations by which the power at, or next to, a frequency of each spectrum exceeds the mean."""
+    near = np.clip(frequencies[:, None] + np.arange(-1, 2), 0, power.shape[1] - 1)
+    highest = np.take_along_axis(power, near, axis=1).max(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = (highest - power[:, 1:].mean(axis=1)) / power[:, 1:].std(axis=1)
+    return found

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.fft import next_fast_len
 
-from iomine.derive.spectrum import rhythm
+from iomine.derive.spectrum import rhythms
 
 _BYTES = st.lists(st.integers(0, 1 << 40), min_size=8, max_size=60)
 
@@ -36,7 +36,7 @@ def test_periods_equal_brute_force(moved: list[int]) -> None:
     """The period, and how sure it is, are those of an autocorrelation summed up from sines, whose peaks SciPy finds."""
     values = np.array(moved, float)
     assume(values.std() > 1e-6 * values.max())
-    expected, found = _by_hand(values), rhythm(values)
+    expected, (found,) = _by_hand(values), rhythms([values])
     assert (expected is None) == (found is None)
     if expected and found:
         assert pytest.approx(expected, rel=1e-6) == (found.period_bins, found.confidence)
@@ -47,7 +47,7 @@ def test_equal_bursts_have_their_distance(count: int, period: int, moved: int) -
     """Bursts of one bin, all alike, have the distance between them as their period, to an eighth of a bin."""
     values = np.zeros(period * (count - 1) + 1)
     values[::period] = moved
-    found = rhythm(values)
+    (found,) = rhythms([values])
     assert (found is None) == (len(values) < 8)
     if found:
         assert found.period_bins == pytest.approx(period, abs=1 / 8)
@@ -57,7 +57,7 @@ def test_equal_bursts_have_their_distance(count: int, period: int, moved: int) -
 @pytest.mark.parametrize("moved", [[], [5.0] * 7, [5.0] * 50, [0.0] * 50], ids=["nothing", "too short", "all alike", "no bytes"])
 def test_no_period(moved: list[float]) -> None:
     """Bytes that never change have no period, nor have a few bins."""
-    assert rhythm(np.array(moved)) is None
+    assert rhythms([np.array(moved)]) == [None]
 
 
 def test_bursts_on_and_between_bins() -> None:
@@ -65,14 +65,22 @@ def test_bursts_on_and_between_bins() -> None:
     for period in (2.15, 5.3, 7.5, 33.3):
         starts = np.arange(20) * period
         moved = np.histogram(np.concatenate([starts + part for part in np.linspace(0, 1, 21)]), np.arange(starts[-1] + 3))[0]
-        found = rhythm(moved.astype(float))
+        (found,) = rhythms([moved.astype(float)])
         assert found is not None
         assert found.period_bins == pytest.approx(period, rel=0.03)
         assert found.deviations > 3
 
 
+@given(st.lists(st.integers(0, 400), max_size=40), st.integers(0, 99))
+def test_series_side_by_side_are_what_each_is_alone(lengths: list[int], seed: int) -> None:
+    """Series that are transformed at once have, to the bit, the periods that they have one by one."""
+    dice = np.random.default_rng(seed)
+    series = [np.where(dice.random(length) < 0.3, dice.exponential(1e9, length), 0.0) for length in lengths]
+    assert rhythms(series) == [rhythms([each])[0] for each in series]
+
+
 def test_noise_has_no_sure_period() -> None:
     """Of bytes that come at random hardly any look periodic."""
     dice = np.random.default_rng(7)
-    found = [rhythm(dice.exponential(size=200)) for _ in range(200)]
+    found = rhythms([dice.exponential(size=200) for _ in range(200)])
     assert sum(each is not None and each.confidence >= 0.6 for each in found) == 0
