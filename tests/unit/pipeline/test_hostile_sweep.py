@@ -123,6 +123,7 @@ def test_a_log_that_no_question_can_deal_with_costs_itself(
     scheduler: str,
     shared_data: Path,
     tmp_path: Path,
+    *,
     monkeypatch: pytest.MonkeyPatch,
     at_once: int,
     fault: Exception,
