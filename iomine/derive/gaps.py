@@ -41,6 +41,7 @@ def parted(starts: Floats, ends: Floats, groups: Integers, floor: Floats | float
         del lengths
         lasts = np.append(begins[1:], len(order)) - 1
         busy = ends[lasts] - starts[begins] - np.bincount(owners, gaps, len(begins))
+        del starts, ends
         thresholds = _gap_thresholds(gaps, owners, busy, floors[at])
         is_new[at[gaps > thresholds] + 1] = True
     phase_of = np.empty(len(order), np.int64)

@@ -318,10 +318,14 @@ def _laid(extents: _Extents, line: _Line) -> _Laid:
     parts = line.part_of[extents.groups]
     in_part = np.bincount(parts, minlength=len(line.lows))
     shifts = line.shifts[parts]
-    begins, ends = extents.begins + shifts, extents.ends + shifts
+    # Of long traces a column has 80 MB, so each is given back before the next sort.
+    del parts
+    begins = extents.begins + shifts
     order = order_by(begins)
+    begins, ends = begins[order], (extents.ends + shifts)[order]
+    del shifts, order
     # In the order of begins, ends mostly ascend.
-    return _Laid(np.repeat(np.arange(len(in_part)), in_part), begins[order], ascending(ends[order]))
+    return _Laid(np.repeat(np.arange(len(in_part)), in_part), begins, ascending(ends))
 
 
 def _merged(extents: _Extents, line: _Line) -> _Extents:
