@@ -7,7 +7,6 @@ from itertools import groupby
 from typing import Final, TypeVar
 
 from iomine.pipeline.ingest.reader import Batch
-from iomine.sources.darshan import Identity
 from iomine.units import MIB
 
 T = TypeVar("T")
@@ -27,14 +26,18 @@ class NewLog:
 
     Attributes:
         path: where it is; of a run of several files, the first of them.
-        identity: what it is.
+        log_id: the id under which the lake will know it.
+        sha256: of its bytes, in hex.
+        size_bytes: how many they are.
         night: under which it is kept.
         members: files of a run that was traced into files of their own, none of a log.
         file_state: digest of the file's path and state; None of a run, or where it is not to be remembered.
     """
 
     path: str
-    identity: Identity
+    log_id: str
+    sha256: str
+    size_bytes: int
     night: dt.date
     members: tuple[str, ...] = ()
     file_state: int | None = None
@@ -86,11 +89,11 @@ def batches(cluster: str, logs: Sequence[NewLog], workers: int) -> list[Batch]:
 
     Within a night a batch is a range of log ids, so that files laid end to end are sorted by them.
     """
-    later = sum(log.identity.size_bytes + _LOG_OVERHEAD_BYTES for log in logs)
+    later = sum(log.size_bytes + _LOG_OVERHEAD_BYTES for log in logs)
     members_of = {log.path: log.members for log in logs if log.members}
     found = []
-    for night, group in groupby(sorted(logs, key=lambda log: (log.night, log.identity.log_id)), key=lambda log: log.night):
-        sized = [((log.path, log.identity.log_id), log.identity.size_bytes) for log in group]
+    for night, group in groupby(sorted(logs, key=lambda log: (log.night, log.log_id)), key=lambda log: log.night):
+        sized = [((log.path, log.log_id), log.size_bytes) for log in group]
         later -= sum(size + _LOG_OVERHEAD_BYTES for _, size in sized)
         for of_batch, size in cut(sized, workers, later):
             members = tuple((path, members_of[path]) for path, _ in of_batch if path in members_of)

@@ -144,24 +144,26 @@ def _logs(
         if isinstance(identity, UnreadableError):
             size, is_final = each.candidate.size_bytes, identity.is_final
             rejects.append(rejected(path, "identify", identity.reason, is_final=is_final, size_bytes=size))
-        elif identity.night is None:
+            continue
+        night, sha256, log_id = identity.night, identity.sha256, identity.log_id
+        if night is None:
             row = rejected(
                 path, "identify", identity.reason,
-                is_final=True, size_bytes=identity.size_bytes, sha256=identity.sha256, file_state=state,
+                is_final=True, size_bytes=identity.size_bytes, sha256=sha256, file_state=state,
             )  # fmt: skip
             rejects.append(row)
-        elif identity.log_id not in cluster_of and identity.sha256 in unread:
-            rejects.append(unread[identity.sha256] | {"path": shown(path), "file_state": state})
+        elif log_id not in cluster_of and sha256 in unread:
+            rejects.append(unread[sha256] | {"path": shown(path), "file_state": state})
         else:
-            log = plan.NewLog(path, identity, identity.night, each.members, state)
+            log = plan.NewLog(path, log_id, sha256, identity.size_bytes, night, each.members, state)
             count = None if state is not None else len(each.states)
-            files += (KnownFile(key, identity.night, identity.log_id, count) for key in each.states)
-            if identity.log_id not in cluster_of:
-                cluster_of[identity.log_id] = cluster
+            files += (KnownFile(key, night, log_id, count) for key in each.states)
+            if log_id not in cluster_of:
+                cluster_of[log_id] = cluster
                 new.append(log)
                 continue
             known += 1
-            elsewhere[cluster_of[identity.log_id]] += 1
+            elsewhere[cluster_of[log_id]] += 1
             if sweep.packing.after_days:
                 at_hand.append(log)
     del elsewhere[cluster]

@@ -49,14 +49,14 @@ def _old(sweep: Sweep, published: Published) -> list[ToPack]:
     """Logs that the lake has, and that are files yet, by path."""
     staged = published.committed.judged.merged.staged
     unread = {reject["sha256"] for reject in staged.log_rejects}
-    logs = [log for log in (*staged.identified.logs.new, *staged.identified.logs.at_hand) if log.identity.sha256 not in unread]
+    logs = [log for log in (*staged.identified.logs.new, *staged.identified.logs.at_hand) if log.sha256 not in unread]
     newest = max((log.night for log in logs), default=sweep.started_at.date())
     of_lake = (file.night for file in published.committed.snapshot.of("log") if file.cluster == sweep.settings.cluster)
     newest = max([newest, *(night for night in of_lake if night)])
     first = kept_from(newest, sweep.packing.after_days, sweep.started_at.date())
     tops = [top.absolute() for top in sweep.settings.paths]
     return [
-        ToPack(log.path, name_below(_above(tops, log.path), log.path), log.identity.sha256)
+        ToPack(log.path, name_below(_above(tops, log.path), log.path), log.sha256)
         for log in sorted(logs, key=lambda log: log.path)
         # A run of several files would not be found again as one.
         if log.night < first and not log.members and not is_packed(log.path)

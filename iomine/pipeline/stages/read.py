@@ -90,7 +90,7 @@ def _read_logs(sweep: Sweep, new: Sequence[plan.NewLog], so_far: _Read) -> None:
     if not new:
         return
     by_path = {log.path: log for log in new}
-    workers = sweep.pool.workers(is_little=plan.is_little(log.identity.size_bytes for log in new))
+    workers = sweep.pool.workers(is_little=plan.is_little(log.size_bytes for log in new))
     work = plan.batches(sweep.settings.cluster, new, workers.capacity())
     most_processes = site_most_processes(sweep.warehouse, sweep.settings.cluster)
     given = (sweep.staging, replace(sweep.settings.limits, most_processes=most_processes))
@@ -102,7 +102,7 @@ def _read_logs(sweep: Sweep, new: Sequence[plan.NewLog], so_far: _Read) -> None:
             so_far.count += result.log_count
             for refused in result.refused:
                 log = by_path[refused.path]
-                so_far.reject(refused.path, refused, log.identity.sha256, log.identity.size_bytes, log.file_state)
+                so_far.reject(refused.path, refused, log.sha256, log.size_bytes, log.file_state)
             done += len(batch.logs)
             progress.report("read", done, len(new))
 

@@ -275,7 +275,7 @@ def _with_given(work: _Upgrade) -> _Upgrade:
     stats = paths.find(settings.stats, LARGEST_BYTES, is_visible)
     with _begun(work, next(iter(_units(work.old))).cluster, uuid.uuid4().hex) as sweep:
         identified = identify(sweep, Found(tuple(logs), (), Snapshot({}, {})))
-    return replace(work, found={log.identity.log_id: log for log in identified.logs.new}, stats=stats)
+    return replace(work, found={log.log_id: log for log in identified.logs.new}, stats=stats)
 
 
 def _sweep(work: _Upgrade, unit: _Unit) -> None:
@@ -284,7 +284,7 @@ def _sweep(work: _Upgrade, unit: _Unit) -> None:
         wanted = _logs_of(work.old, unit)
         identified, inputs_left = _identified(work, unit, sweep, wanted)
         staged = read(sweep, identified)
-        at_hand = {log.identity.log_id for log in identified.logs.new}
+        at_hand = {log.log_id for log in identified.logs.new}
         files = [*staged.files, *_rebuilt(work, sweep, unit, {log_id for log_id in wanted if log_id not in at_hand})]
         sources: list[Mapping[str, Any]] = [*staged.sources, *inputs_left]
         rejects: list[Reject] = [*staged.log_rejects]
@@ -319,7 +319,7 @@ def _identified(
     stats = [*work.stats, *_places(sources)] if sources else []
     snapshot = sweep.lake.snapshot
     looked_at = identify(sweep, Found(tuple(logs), tuple({each.path: each for each in stats}.values()), snapshot))
-    new = {log.identity.log_id: log for log in looked_at.logs.new if log.identity.log_id in wanted}
+    new = {log.log_id: log for log in looked_at.logs.new if log.log_id in wanted}
     new = {log_id: work.found[log_id] for log_id in wanted if log_id in work.found} | new
     inputs = _inputs(looked_at.statistics.new, sources)
     # Each log of the warehouse is found, read or known, wherever it lies by now.

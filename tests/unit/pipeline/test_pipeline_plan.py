@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iomine.pipeline.ingest import plan
-from iomine.sources.darshan import Identity
+from iomine.sources.darshan import log_id_of
 from iomine.units import MIB
 
 sizes = st.lists(st.integers(0, 8 * MIB), max_size=60)
@@ -15,9 +15,9 @@ workers_asked = st.integers(1, 16)
 def logs_of(found: list[tuple[int, int]]) -> list[plan.NewLog]:
     """Logs of the given sizes and nights; ids are hashes, so they come in no order."""
     return [
-        plan.NewLog(f"/{n}", Identity(f"{n * 7919 % 10007:064x}", size, night), night)
+        plan.NewLog(f"/{n}", log_id_of(sha256), sha256, size, night)
         for n, (size, day) in enumerate(found)
-        for night in (dt.date(2024, 4, 1 + day),)
+        for night, sha256 in ((dt.date(2024, 4, 1 + day), f"{n * 7919 % 10007:064x}"),)
     ]
 
 
@@ -61,7 +61,7 @@ def test_batches_are_worth_their_while_and_bounded(left, workers):
 def test_what_one_worker_reads_alone_is_one_batch_a_night():
     """Nobody waits for the end of a batch then, and the files of one need not be merged."""
     logs = logs_of([(MIB, 0), (5 * MIB, 0), (MIB, 1), (0, 0)])
-    assert plan.is_little(log.identity.size_bytes for log in logs)
+    assert plan.is_little(log.size_bytes for log in logs)
     assert {3: 1, 1: 1} == Counter(len(batch.logs) for batch in plan.batches("blue", logs, 1))
 
 
@@ -71,7 +71,7 @@ def test_batches_hold_each_log_once_and_one_night_each(found, workers):
     logs = logs_of(found)
     batches = plan.batches("blue", logs, workers)
 
-    expected = sorted((log.night, log.path, log.identity.log_id) for log in logs)
+    expected = sorted((log.night, log.path, log.log_id) for log in logs)
     assert expected == sorted((batch.night, path, log_id) for batch in batches for path, log_id in batch.logs)
     assert {"blue"} >= {batch.cluster for batch in batches}
 
