@@ -71,7 +71,7 @@ def judge_sql(
     where = where_sql(nights, log_ids)
     sources = [_judged_log_sql(triggers, _source(ACTIVITY, computed), where)]
     sources += [
-        f"{held_name(view)} AS MATERIALIZED ({_metrics_sql(_source(view, computed), group, where)})"
+        f"{held_name(view)} AS ({_metrics_sql(_source(view, computed), group, where)})"
         for view, group in _by_view(triggers).items()
     ]
     sources.append(f"judged AS MATERIALIZED ({judged_sql(triggers, failed)})")
@@ -237,13 +237,18 @@ def where_sql(nights: Sequence[tuple[str, dt.date]] | None, log_ids: tuple[str, 
 
 
 def _judged_log_sql(triggers: Sequence[Trigger], source: str, where: str) -> str:
-    activity = dict.fromkeys(name for trigger in triggers for name in trigger.activity)
-    columns = ", ".join(("cluster", "night", "log_id", "io_core_seconds AS most_seconds", "whole_core_seconds", *activity))
-    whole = "run_seconds * nprocs AS whole_core_seconds"
+    of_log = "io_core_seconds AS most_seconds, run_seconds * nprocs AS whole_core_seconds"
     return (
-        f"judged_log AS (SELECT {columns} FROM (SELECT cluster, night, log_id, io_core_seconds, {whole} FROM core.log{where}) "  # noqa: S608
+        f"judged_log AS (SELECT {', '.join(_of_log(triggers))} "  # noqa: S608
+        f"FROM (SELECT cluster, night, log_id, {of_log} FROM core.log{where}) "
         f"LEFT JOIN (SELECT * FROM {source}{where}) USING (cluster, night, log_id))"
     )
+
+
+def _of_log(triggers: Sequence[Trigger]) -> tuple[str, ...]:
+    """The columns of `judged_log` that the triggers need."""
+    activity = dict.fromkeys(name for trigger in triggers for name in trigger.activity)
+    return ("cluster", "night", "log_id", "most_seconds", "whole_core_seconds", *activity)
 
 
 def rows_sql(view: str, triggers: Sequence[Trigger], columns: Collection[str], where: str) -> str:
@@ -266,10 +271,11 @@ def rows_sql(view: str, triggers: Sequence[Trigger], columns: Collection[str], w
 
 def _metrics_sql(source: str, triggers: Sequence[Trigger], where: str) -> str:
     metrics = dict.fromkeys(column for trigger in triggers for column in trigger.columns)
-    columns = ", ".join(_metric_sql(metric) for metric in metrics)
+    # Of each log only what these triggers need: DuckDB takes most of its planning to find out which columns are not used.
+    columns = ", ".join((*(f"judged_log.{name}" for name in _of_log(triggers)), *map(_metric_sql, metrics)))
     # A log that the view forgot must come out as unknown, not be left out.
     return (
-        f"SELECT judged_log.*, coalesce(profile.is_complete, false) AS is_complete, {columns} "  # noqa: S608
+        f"SELECT {columns}, coalesce(profile.is_complete, false) AS is_complete "  # noqa: S608
         f"FROM judged_log LEFT JOIN (SELECT * FROM {source}{where}) AS profile USING (cluster, night, log_id)"
     )
 
