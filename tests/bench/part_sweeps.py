@@ -7,6 +7,7 @@ Prefect noted.
 
 import json
 import multiprocessing
+import os
 import random
 import shutil
 import statistics
@@ -132,12 +133,12 @@ def _memory(grown: Sequence[Measures]) -> Iterator[Result]:
 
 
 def _speedup(options: Options) -> Iterator[Result]:
-    """What a second worker gains, without what a sweep costs that has next to nothing to do."""
-    one, two = (_kept(options, options.shared_night, workers) for workers in (1, 2))
-    first, second = (_kept(options, _SMALLEST, workers) for workers in (1, 2))
+    """What a second worker gains where each is held to a core, without what a sweep costs that has next to nothing to do."""
+    one, two = (_kept(options, options.shared_night, workers, is_held=True) for workers in (1, 2))
+    first, second = (_kept(options, _SMALLEST, workers, is_held=True) for workers in (1, 2))
     alone, shared = one["seconds"] - first["seconds"], two["seconds"] - second["seconds"]
     yield Result(
-        what=f"{options.shared_night:,} logs swept by two workers, fixed costs apart",
+        what=f"{options.shared_night:,} logs swept by two workers, each held to one core, fixed costs apart",
         ours=shared, peer=alone, beside="one worker", ratio=alone / shared, least=_LEAST_SPEEDUP,
     )  # fmt: skip
     for stage in ("identify", "read", "merge", "judge", "report"):
@@ -164,9 +165,10 @@ def _inflate(times: int) -> None:
         zlib.decompress(packed)
 
 
-def _kept(options: Options, logs: int, workers: int) -> Measures:
+def _kept(options: Options, logs: int, workers: int, *, is_held: bool = False) -> Measures:
     """One sweep, or what was kept of it."""
-    return kept(options, f"sweep-{logs}-{workers}", lambda: swept(simulated(options.cache, logs), logs, workers))
+    name = f"sweep-{logs}-{workers}{'-held' if is_held else ''}"
+    return kept(options, name, lambda: swept(simulated(options.cache, logs), logs, workers, is_held=is_held))
 
 
 def simulated(cache: Path, logs: int, nights: int = 1, first: date | None = None) -> Path:
@@ -189,7 +191,7 @@ def simulated(cache: Path, logs: int, nights: int = 1, first: date | None = None
     return out / "darshan"
 
 
-def swept(night: Path, logs: int, workers: int, questions: Mapping[str, str] | None = None) -> Measures:
+def swept(night: Path, logs: int, workers: int, questions: Mapping[str, str] | None = None, *, is_held: bool = False) -> Measures:
     """One sweep.
 
     Args:
@@ -197,6 +199,7 @@ def swept(night: Path, logs: int, workers: int, questions: Mapping[str, str] | N
         logs: how many they are.
         workers: how many sweep them.
         questions: SQL that its warehouse is asked, by name.
+        is_held: whether each worker is held to one core, as a site's scheduler does.
     """
     with tempfile.TemporaryDirectory(prefix="iomine-bench-", dir=night.parents[1]) as folder:
         warehouse = Path(folder) / "warehouse"
@@ -207,7 +210,7 @@ def swept(night: Path, logs: int, workers: int, questions: Mapping[str, str] | N
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        memory, cpu_seconds = _watched(sweep.pid)
+        memory, cpu_seconds = _watched(sweep.pid, is_held=is_held)
         reported, _ = sweep.communicate()
         seconds = time.perf_counter() - start
         if sweep.returncode:
@@ -238,20 +241,43 @@ def _seconds_of(database: Path, sql: str) -> tuple[float, float]:
     return time.perf_counter() - start, time.process_time() - cpu_start
 
 
-def _watched(pid: int) -> tuple[dict[str, int], float]:
-    """Most memory by role, and CPU seconds, of a process and all below it, until it ends."""
+def _watched(pid: int, *, is_held: bool) -> tuple[dict[str, int], float]:
+    """Most memory by role, and CPU seconds, of a process and all below it, until it ends.
+
+    Args:
+        pid: of the process.
+        is_held: whether to hold each worker to a core.
+    """
     peaks: dict[str, int] = {}
+    core_of: dict[int, int] = {}
     cpu_seconds: dict[tuple[int, float], float] = {}
     top = psutil.Process(pid)
     while top.status() != psutil.STATUS_ZOMBIE:
         held: Counter[str] = Counter()
         for process in family(top):
             with suppress(psutil.Error, OSError):
+                if is_held and process.pid not in core_of and _is_worker(process):
+                    core_of[process.pid] = _held_to_core(process, len(core_of))
                 held[_CLIENT if process == top else _role(process)] += process.memory_full_info().pss
                 cpu_seconds[process.pid, process.create_time()] = sum(process.cpu_times()[:2])
         peaks = {role: max(peaks.get(role, 0), held[role]) for role in peaks.keys() | held.keys()}
         time.sleep(_SAMPLE_SECONDS)
     return dict(sorted(peaks.items())), sum(cpu_seconds.values())
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    """Whether it is a worker, and not the server that they are forked from."""
+    parent = process.parent()
+    return _role(process) == "workers" and parent is not None and _role(parent) == "workers"
+
+
+def _held_to_core(process: psutil.Process, number: int) -> int:
+    """Holds all threads of a worker to one core, and with them what it starts from now on; returns the core."""
+    cores = sorted(os.sched_getaffinity(0))
+    core = cores[number % len(cores)]
+    for thread in process.threads():
+        os.sched_setaffinity(thread.id, {core})
+    return core
 
 
 def family(top: psutil.Process) -> list[psutil.Process]:
