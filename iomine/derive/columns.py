@@ -37,6 +37,13 @@ def labels(codes: npt.NDArray[np.int64], texts: Sequence[str]) -> Column:
     return Column(codes, None, tuple(texts))
 
 
+def coded(texts: Sequence[str | None]) -> tuple[npt.NDArray[np.int64], Sequence[str]]:
+    """The index of each text among those that differ, negative for None; and these."""
+    number_of: dict[str, int] = {}
+    codes = [-1 if text is None else number_of.setdefault(text, len(number_of)) for text in texts]
+    return np.array(codes, np.int64), tuple(number_of)
+
+
 def label(text: str, count: int) -> Column:
     """A label column of so many rows with one text."""
     return Column(np.zeros(count, np.int64), None, (text,))

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from iomine.derive.batch import LOG, logs_in
 from iomine.derive.columns import finite, labels
 from iomine.derive.link_names import FEWEST_NODES, PATTERNS, STRIPED, UNKNOWN, Names, as_alike, named
 from iomine.derive.trace import Flags, Floats, Integers, grouped
@@ -36,7 +37,8 @@ def link_patterns(nodes: Mapping[str, Any], edges: Mapping[str, Any]) -> dict[st
     if not len(at):
         return {}
     keys = {name: (codes[at], texts) for name, (codes, texts) in ((name, _coded(nodes[name])) for name in _KEYS)}
-    rows, group_of = grouped(*(codes for codes, _ in keys.values()))
+    logs = logs_in(nodes)[at]
+    rows, group_of = grouped(logs, *(codes for codes, _ in keys.values()))
     node_ids, medians = (nodes[name].to_numpy(zero_copy_only=False)[at] for name in ("node_id", "median_log10"))
     found = named(group_of, node_ids, medians, len(rows))
     outlying: list[list[int]] = [[]] * len(rows)
@@ -49,6 +51,7 @@ def link_patterns(nodes: Mapping[str, Any], edges: Mapping[str, Any]) -> dict[st
     with np.errstate(over="ignore"):
         ratios = 10 ** (worst - np.where(has_outlying, found.medians, 0))
     return {
+        LOG: Column(logs[rows]),
         **{name: labels(codes[rows], texts) for name, (codes, texts) in keys.items()},
         "traffic_pattern": labels(found.patterns, PATTERNS),
         "link_node_count": Column(found.node_counts),
@@ -62,7 +65,8 @@ def link_patterns(nodes: Mapping[str, Any], edges: Mapping[str, Any]) -> dict[st
         "band_count": Column(found.band_counts, mask=found.band_counts == 0),
         "period_node_count": Column(found.periods, mask=found.periods == 0),
         "coincides_with": labels(
-            _coinciding(nodes, edges, at=at, keys=keys, rows=rows, group_of=group_of, medians=medians, found=found), _ALIKE
+            _coinciding(nodes, edges, at=at, logs=logs, keys=keys, rows=rows, group_of=group_of, medians=medians, found=found),
+            _ALIKE,
         ),
         "pattern_lack": [None if lack < 0 else _LACKS[lack] for lack in lacks.tolist()],
     }
@@ -92,6 +96,7 @@ def _coinciding(
     edges: Mapping[str, Any],
     *,
     at: Integers,
+    logs: Integers,
     keys: Mapping[str, tuple[Integers, Sequence[str]]],
     rows: Integers,
     group_of: Integers,
@@ -106,17 +111,19 @@ def _coinciding(
     arcs = np.nan_to_num(nodes["arc"].to_numpy(zero_copy_only=False), nan=-1).astype(np.int64)[at]
     hosts = _coded(nodes["host"])[0][at]
     level_codes, levels = keys["node_level"]
-    has_osts = "ost" in levels and (level_codes == levels.index("ost")).any()
+    logs_with_osts = {*logs[level_codes == levels.index("ost")].tolist()} if "ost" in levels else set()
     for group in striped:
+        log = int(logs[rows[group]])
+        has_osts = log in logs_with_osts
         core = np.flatnonzero((group_of == group) & found.is_core)
         level, op = (keys[name][1][keys[name][0][rows[group]]] for name in ("node_level", "op"))
         candidates = {} if level == "host" else {"host": hosts[core]}
         if level == "rank":
-            candidates["carrier"] = _main_ends(edges, "outer", op, arcs[core])
+            candidates["carrier"] = _main_ends(edges, log, "outer", op, arcs[core])
             if has_osts:
-                candidates["ost"] = _main_ends(edges, "inner", op, candidates["carrier"])
+                candidates["ost"] = _main_ends(edges, log, "inner", op, candidates["carrier"])
         elif level == "carrier" and has_osts:
-            candidates["ost"] = _main_ends(edges, "inner", op, arcs[core])
+            candidates["ost"] = _main_ends(edges, log, "inner", op, arcs[core])
         alike = {
             name: len(np.unique(of))
             for name, of in candidates.items()
@@ -128,11 +135,11 @@ def _coinciding(
     return coinciding
 
 
-def _main_ends(edges: Mapping[str, Any], ring: str, op: str, begins: Integers) -> Integers:
-    """The arc to which most bytes went of the arc at which each begins, -1 where there is none."""
+def _main_ends(edges: Mapping[str, Any], log: int, ring: str, op: str, begins: Integers) -> Integers:
+    """The arc of a log to which most bytes went of the arc at which each begins, -1 where there is none."""
     if not edges or not len(begins):
         return np.full(len(begins), -1)
-    wanted = _is(edges["ring"], ring) & _is(edges["op"], op) & _is(edges["metric"], "size")
+    wanted = (logs_in(edges) == log) & _is(edges["ring"], ring) & _is(edges["op"], op) & _is(edges["metric"], "size")
     sources, ends, moved = (
         edges[name].to_numpy(zero_copy_only=False)[wanted] for name in ("from_node", "to_node", "moved_bytes")
     )

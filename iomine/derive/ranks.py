@@ -338,10 +338,11 @@ def hosts_of(ranks: Integers, tables: Tables, logs: Integers | None = None) -> t
         tables: columns by table, in one or more parts.
         logs: the log of each rank, None where there is one only.
     """
-    code_of: dict[str, int] = {}
+    names = host_names(tables)
+    code_of = {name: code for code, name in enumerate(names)}
     named, codes = [(np.zeros(1, np.int64), np.array([_SHARED]))], [np.array([-1])]
-    for part in (*tables.get("dxt_file", ()), *tables.get("apmpi_rank", ())):
-        code_at = [code_of.setdefault(name, len(code_of)) for name in part["host"].dictionary.to_pylist()]
+    for part in _with_hosts(tables):
+        code_at = [code_of[name] for name in part["host"].dictionary.to_pylist()]
         is_named = part["host"].is_valid().to_numpy(zero_copy_only=False)
         named.append((logs_in(part)[is_named], part["rank"].to_numpy()[is_named]))
         codes.append(np.array(code_at, np.int64)[part["host"].indices.drop_null().to_numpy()])
@@ -350,4 +351,13 @@ def hosts_of(ranks: Integers, tables: Tables, logs: Integers | None = None) -> t
     codes.append(np.full(len(ranks), -1))
     firsts, rank_of = grouped(*(np.concatenate(key) for key in zip(*named, strict=True)))
     found: Integers = np.concatenate(codes)[firsts[rank_of[len(rank_of) - len(ranks) :]]]
-    return found, list(code_of)
+    return found, names
+
+
+def host_names(tables: Tables) -> list[str]:
+    """Hosts that the tables name, in the order in which they do."""
+    return [*dict.fromkeys(name for part in _with_hosts(tables) for name in part["host"].dictionary.to_pylist())]
+
+
+def _with_hosts(tables: Tables) -> list[Mapping[str, Any]]:
+    return [*tables.get("dxt_file", ()), *tables.get("apmpi_rank", ())]

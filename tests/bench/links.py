@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from iomine.derive import link_detail, link_node
-from iomine.derive.radial.moves import RANK, Links, Moves, Nodes
+from iomine.derive.radial.moves import Links, Moves, Nodes
 
 _RANKS: Final = 8192
 _CARRIERS: Final = 32
@@ -51,15 +51,19 @@ def _links(count: int) -> Links:
     """As many requests of MPI-IO, and as many of POSIX."""
     chance = np.random.default_rng(1)
     nodes = Nodes(
-        np.arange(_RANKS),
-        np.arange(_RANKS) // 64,
-        [f"n{host}" for host in range(_RANKS // 64)],
-        RANK,
-        np.arange(_CARRIERS) * (_RANKS // _CARRIERS),
-        np.linspace(0, 1, _CARRIERS),
-        np.arange(_OSTS),
-        [],
-        np.array([1]),
+        ranks=np.arange(_RANKS),
+        rank_logs=np.zeros(_RANKS, np.int64),
+        hosts=np.arange(_RANKS) // 64,
+        host_names=[f"n{host}" for host in range(_RANKS // 64)],
+        host_logs=np.zeros(_RANKS // 64 + 1, np.int64),
+        are_hosts=np.zeros(1, bool),
+        carriers=np.arange(_CARRIERS) * (_RANKS // _CARRIERS),
+        positions=np.linspace(0, 1, _CARRIERS),
+        osts=np.arange(_OSTS),
+        mounts=[None] * _OSTS,
+        place_logs=np.zeros(_OSTS, np.int64),
+        file_ids=np.array([1]),
+        file_logs=np.zeros(1, np.int64),
     )
     zeros, nowhere = np.zeros(count, np.int32), np.full(count, -1, np.int32)
 
@@ -72,14 +76,14 @@ def _links(count: int) -> Links:
     carriers = chance.integers(0, _CARRIERS, count, np.int32)
     outer = moves(ranks, ranks // np.int32(_RANKS // _CARRIERS), nowhere, 0.02)
     inner = moves(nodes.carriers[carriers].astype(np.int32), carriers, chance.integers(0, _OSTS, count, np.int32), 0.005)
-    unknown = np.zeros((2, 2), np.int64)
+    unknown = np.zeros((2, 1, 2), np.int64)
     return Links(
         nodes,
         outer,
         inner,
         np.zeros(_RANKS),
         frozenset({"mpiio", "posix"}),
-        is_matched=True,
+        are_matched=np.ones(1, bool),
         without_offset=unknown[0],
         unsound=unknown,
     )

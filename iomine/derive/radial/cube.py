@@ -6,9 +6,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from iomine.derive.batch import LOG
 from iomine.derive.columns import counts, labels
-from iomine.derive.radial.moves import Indices, Links, Moves
-from iomine.derive.trace import Floats, Integers, grouped
+from iomine.derive.radial.moves import Links, Moves
+from iomine.derive.trace import Floats, Integers, grouped, turns
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
@@ -34,28 +35,27 @@ _EMPTY: Final = 4
 
 
 class Span(NamedTuple):
-    """The time that pictures show.
+    """The time that the picture of each log shows.
 
     Attributes:
         begin: when the first bin begins.
         width: seconds of a bin.
     """
 
-    begin: float
-    width: float
+    begin: Floats
+    width: Floats
 
     @classmethod
     def of(cls, links: Links) -> "Span":
         """That of all requests of a run."""
-        starts = [moves.starts for moves in (links.outer, links.inner) if len(moves.starts)]
-        if not starts:
-            return cls(0.0, 1.0)
-        begin, last = min(float(each.min()) for each in starts), max(float(each.max()) for each in starts)
-        return cls(begin, max((last - begin) / TIME_BINS, 1e-9))
-
-    def bins(self, starts: Floats) -> Indices:
-        """The bin of each request."""
-        return np.clip((starts - self.begin) / self.width, 0, TIME_BINS - 1).astype(np.int32)
+        begin, last = np.full(links.nodes.log_count, np.inf), np.full(links.nodes.log_count, -np.inf)
+        for moves in (links.outer, links.inner):
+            logs, firsts = links.nodes.stretches(moves)
+            np.minimum.at(begin, logs, np.minimum.reduceat(moves.starts, firsts))
+            np.maximum.at(last, logs, np.maximum.reduceat(moves.starts, firsts))
+        has_any = begin <= last
+        width = np.maximum(np.where(has_any, last - begin, TIME_BINS) / TIME_BINS, 1e-9)
+        return cls(np.where(has_any, begin, 0.0), width)
 
 
 class _Edges(NamedTuple):
@@ -64,18 +64,20 @@ class _Edges(NamedTuple):
     Attributes:
         ring: the ring, an index into `RINGS`.
         moves: its requests that have both ends.
-        of_from: arc of each node where edges begin.
-        of_to: arc of each node where they end.
         slots: for each request its edge and time bin, as one number.
-        keys: direction and arcs of each edge, as one number.
+        logs: log of each edge.
+        ops: direction of each.
+        froms: arc in its log where each begins.
+        tos: arc where it ends.
     """
 
     ring: int
     moves: Moves
-    of_from: Indices
-    of_to: Indices
     slots: Integers
-    keys: Integers
+    logs: Integers
+    ops: Integers
+    froms: Integers
+    tos: Integers
 
 
 class _Cells(NamedTuple):
@@ -94,16 +96,21 @@ class _Cells(NamedTuple):
     seconds: Floats
 
 
-def arcs(count: int) -> Integers:
-    """The arc of each of some nodes in order.
+def arcs(logs: Integers) -> Integers:
+    """The arc of each of some nodes, those of a log in order.
 
     Beyond 1,024 neighbours share one, by powers of two, since nodes of a machine mostly have as many ranks: arcs then end where
     hosts do.
+
+    Args:
+        logs: log of each node, ascending.
     """
-    shift = 0
-    while count > MOST_ARCS and count > _MOST_SHARED << shift:
-        shift += 1
-    return np.arange(count) >> shift
+    node_counts = np.bincount(logs)
+    shifts = np.zeros_like(node_counts)
+    for log in np.flatnonzero(node_counts > MOST_ARCS).tolist():
+        while node_counts[log] > _MOST_SHARED << shifts[log]:
+            shifts[log] += 1
+    return turns(node_counts) >> np.repeat(shifts, node_counts)
 
 
 def values_of(moves: Moves, metric: int) -> npt.NDArray[Any]:
@@ -123,18 +130,31 @@ def detail_rows(links: Links) -> list[dict[str, Column]]:
 def _rings(links: Links) -> Iterator[_Edges]:
     """Edges of the rings that have any."""
     span, nodes = Span.of(links), links.nodes
-    of_rank, of_carrier, of_place = (
-        arcs(count).astype(np.int32) for count in (len(nodes.ranks), len(nodes.carriers), len(nodes.osts) + len(nodes.mounts))
-    )
+    ranks, carriers, places = nodes.rank_logs, nodes.carrier_logs, nodes.place_logs
     for ring, every in enumerate((links.outer, links.inner)):
         moves = every.where(every.carriers >= 0)
         if not len(moves.starts):
             continue
-        of_from, of_to = (of_rank, of_carrier) if RINGS[ring] == "outer" else (of_carrier, of_place)
-        froms, tos = (moves.ranks, moves.carriers) if RINGS[ring] == "outer" else (moves.carriers, moves.places)
-        keys = (moves.ops * len(of_from) + of_from[froms]).astype(np.int64) * len(of_to) + of_to[tos]
-        slots, keys = compressed(keys, len(OPS) * len(of_from) * len(of_to))
-        yield _Edges(ring, moves, of_from, of_to, slots * TIME_BINS + span.bins(moves.starts), keys)
+        froms, tos, from_logs, to_logs = (
+            (moves.ranks, moves.carriers, ranks, carriers)
+            if RINGS[ring] == "outer"
+            else (moves.carriers, moves.places, carriers, places)
+        )
+        to_counts = np.bincount(to_logs, minlength=nodes.log_count)
+        of_op = np.bincount(from_logs, minlength=nodes.log_count) * to_counts
+        # Keys of a log come after those of all logs before it.
+        ends = np.cumsum(of_op) * len(OPS)
+        begins = ends - of_op * len(OPS)
+        of_from = begins[from_logs] + arcs(from_logs) * to_counts[from_logs]
+        keys = of_from[froms]
+        keys += moves.ops * nodes.of_moves(of_op, moves)
+        keys += arcs(to_logs)[tos]
+        slots, keys = compressed(keys, int(ends[-1]))
+        logs = np.searchsorted(ends, keys, side="right")
+        ops, rest = np.divmod(keys - begins[logs], of_op[logs])
+        begin, width = (nodes.of_moves(of_logs, moves) for of_logs in span)
+        bins = np.clip((moves.starts - begin) / width, 0, TIME_BINS - 1).astype(np.int32)
+        yield _Edges(ring, moves, slots * TIME_BINS + bins, logs, ops, *np.divmod(rest, to_counts[logs]))
 
 
 def _counted(work: Sequence[tuple[_Edges, int]]) -> Iterator[dict[str, Column]]:
@@ -145,10 +165,9 @@ def _counted(work: Sequence[tuple[_Edges, int]]) -> Iterator[dict[str, Column]]:
         if not len(part.keys):
             continue
         parts.append(part._replace(keys=part.keys + first * (TIME_BINS * VALUE_BINS)))
-        froms = len(edges.of_from)
-        ops, rest = np.divmod(edges.keys, froms * len(edges.of_to))
-        labels_of.append((np.full(len(ops), edges.ring), np.full(len(ops), metric), ops, *np.divmod(rest, len(edges.of_to))))
-        first += len(edges.keys)
+        count = len(edges.ops)
+        labels_of.append((np.full(count, edges.ring), np.full(count, metric), edges.logs, edges.ops, edges.froms, edges.tos))
+        first += count
     if not parts:
         return
     cells = parts[0] if len(parts) == 1 else _Cells._make(np.concatenate(columns) for columns in zip(*parts, strict=True))
@@ -163,8 +182,9 @@ def _counted(work: Sequence[tuple[_Edges, int]]) -> Iterator[dict[str, Column]]:
     )
     lacks_time = np.zeros(len(keys), bool) if is_whole else np.bincount(cell_of, has_time) == 0
     edges_of, bins = np.divmod(keys, TIME_BINS * VALUE_BINS)
-    rings, metrics, ops, froms_of, tos_of = (np.concatenate(columns)[edges_of] for columns in zip(*labels_of, strict=True))
+    rings, metrics, logs, ops, froms_of, tos_of = (np.concatenate(columns)[edges_of] for columns in zip(*labels_of, strict=True))
     yield {
+        LOG: Column(logs),
         "ring": labels(rings, RINGS),
         "metric": labels(metrics, METRICS),
         "op": labels(ops, OPS),

@@ -39,8 +39,8 @@ class Binned:
 
     def __init__(self, values: Floats, group_count: int) -> None:
         self._values = values
-        self._codes: npt.NDArray[np.int32] | None = None
-        if len(values) > _FEW:
+        self._order = values.argsort() if len(values) <= _FEW else None
+        if self._order is None:
             self._bin(min(max(len(values) // group_count, 2), _MOST_BINS))
 
     def _bin(self, wanted: int) -> None:
@@ -77,9 +77,8 @@ class Binned:
             groups: group of each value.
             total: number of groups, at most 2**32.
         """
-        if self._codes is None:
-            order = self._values.argsort()
-            return middles(groups[order], self._values[order], total)
+        if self._order is not None:
+            return _middles(groups[self._order], self._values[self._order], total)
         numbers = np.arange(self._bin_count)
         keys = groups * np.int64(self._bin_count)
         keys += self._codes
@@ -119,7 +118,7 @@ def medians(groups: Integers, values: Floats, total: int) -> Floats:
     return found
 
 
-def middles(groups: npt.NDArray[Any], values: Floats, total: int) -> Middles:
+def _middles(groups: npt.NDArray[Any], values: Floats, total: int) -> Middles:
     """The values in the middle of each group.
 
     Args:

@@ -1,17 +1,18 @@
 """Values of requests by what they come from and go to."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from iomine.derive.columns import counts, labels
+from iomine.derive.batch import LOG
+from iomine.derive.columns import coded, counts, labels
 from iomine.derive.file_names import paths_of
 from iomine.derive.radial.cube import AXES, FEW, LATENCY, METRICS, RINGS, SIZE, TIME_BINS, Span, arcs, values_of
-from iomine.derive.radial.medians import Binned, Middles, middles
-from iomine.derive.radial.moves import HOST, RANK, Links, Moves, Nodes
-from iomine.derive.trace import Floats, Integers, Tables
+from iomine.derive.radial.medians import Binned, Middles
+from iomine.derive.radial.moves import Links, Moves, Nodes, numbers
+from iomine.derive.trace import Floats, Integers, Tables, turns
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 
@@ -21,6 +22,8 @@ RANKS, HOSTS, CARRIERS = range(3)
 _TENTH: Final = 0.1
 # Files of a run that are looked at one by one, those with most bytes.
 _MOST_FILES: Final = 64
+# What requests of a ring belong to: by level the node of each request, negative for none.
+_Ring = Mapping[int, npt.NDArray[Any]]
 # Stretches and directions.
 _KINDS: Final = len(STRETCHES) * len(OPS)
 
@@ -30,7 +33,8 @@ class _Level(NamedTuple):
 
     Attributes:
         name: the kind.
-        ids: id of each node.
+        logs: log of each node.
+        ids: id of each in its log.
         names: what each is called.
         hosts: index of the host of each, negative for none.
         arcs: arc of each, negative where it has none.
@@ -38,6 +42,7 @@ class _Level(NamedTuple):
     """
 
     name: str
+    logs: Integers
     ids: Integers
     names: Sequence[str | None]
     hosts: Integers
@@ -84,41 +89,45 @@ class _Sums(NamedTuple):
     high: Floats
 
 
-class _Nodes(NamedTuple):
-    """What requests of a ring belong to at each level at which they are counted.
-
-    Attributes:
-        levels: the levels, by number.
-        nodes: for each level the node of each request, negative for none.
-    """
-
-    levels: Sequence[int]
-    nodes: Sequence[npt.NDArray[Any]]
-
-
 def node_rows(links: Links, tables: Tables) -> dict[str, Column]:
     """Columns of the table `link_node`; none where there are no rows."""
-    nodes, moves = links.nodes, (links.outer, links.inner)
-    of_places, places = _places(nodes, links.inner, tables)
+    nodes, (outer, inner) = links.nodes, (links.outer, links.inner)
+    of_places, places = _places(nodes, inner, tables)
     levels = [*_levels(nodes), *places]
     firsts = np.cumsum([0, *(len(level.ids) for level in levels)])
-    # Where carriers are all that their ranks or hosts are, they are not counted once more.
-    has_twin = (nodes.carrier_kind == HOST, True)
-    rings = [
-        _Nodes(
-            [RANKS, HOSTS, *(() if twin else (CARRIERS,)), *range(CARRIERS + 1, CARRIERS + 1 + len(own))],
-            [of_ring.ranks, nodes.hosts[of_ring.ranks], *(() if twin else (of_ring.carriers,)), *own],
-        )
-        for of_ring, twin, own in zip(moves, has_twin, ((), of_places), strict=True)
-    ]
-    if sum(len(of_ring.starts) for of_ring in moves) <= FEW:
-        sums = _at_once(list(_values(links)), rings, firsts)
-    else:
-        sums = [each for part in _values(links) for each in _by_level(part, rings[part.ring], firsts)]
+    rings = []
+    for moves, others in ((outer, {CARRIERS: _other_carriers(nodes, outer)}), (inner, dict(enumerate(of_places, CARRIERS + 1)))):
+        of_levels = {RANKS: moves.ranks, HOSTS: nodes.hosts[moves.ranks], **others}
+        rings.append({level: of_moves for level, of_moves in of_levels.items() if of_moves is not None})
+    sums = [each for part in _values(links) for each in _by_level(part, rings[part.ring], firsts)]
     if not sums:
         return {}
     counted = _Sums._make(np.concatenate(columns) for columns in zip(*sums, strict=True))
-    return _rows(levels, nodes.host_names, _with_twins(counted, nodes, has_twin, firsts), int(firsts[-1]) + 1)
+    logs = np.concatenate([level.logs for level in levels])
+    return _rows(levels, nodes.host_names, _with_twins(_in_order(counted, links, logs), nodes, firsts), logs)
+
+
+def _other_carriers(nodes: Nodes, outer: Moves) -> npt.NDArray[Any] | None:
+    """Carriers in the outer ring that are not all that their hosts are, negative for those that are; None where all are."""
+    is_rank = nodes.carriers < len(nodes.ranks)
+    if is_rank.all():
+        return outer.carriers
+    return np.append(np.where(is_rank, np.arange(len(is_rank)), -1), -1)[outer.carriers] if is_rank.any() else None
+
+
+def _in_order(sums: _Sums, links: Links, logs: Integers) -> _Sums:
+    """Sums in the order of groups, but for logs of many requests, whose rows come level by level.
+
+    Args:
+        sums: sums, level by level.
+        links: the requests.
+        logs: log of each node.
+    """
+    nodes = links.nodes
+    are_few = nodes.counts(links.outer) + nodes.counts(links.inner) <= FEW
+    is_of_few = np.append(are_few[logs], False)[sums.groups % (len(logs) + 1)]
+    order = np.argsort(np.where(is_of_few, sums.groups, -1), kind="stable")
+    return _Sums._make(column[order] for column in sums)
 
 
 def _values(links: Links) -> Iterator[_Values]:
@@ -127,7 +136,8 @@ def _values(links: Links) -> Iterator[_Values]:
     for ring, moves in enumerate((links.outer, links.inner)):
         if not len(moves.starts):
             continue
-        tenths = (moves.starts - span.begin) / (span.width * TIME_BINS)
+        begin, width = (links.nodes.of_moves(of_logs, moves) for of_logs in (span.begin, span.width * TIME_BINS))
+        tenths = (moves.starts - begin) / width
         stretches = (tenths < _TENTH) + np.int32(2) * (tenths >= 1 - _TENTH)
         tenth = np.flatnonzero(stretches)
         of_all = np.concatenate([np.arange(len(stretches)), tenth])
@@ -140,30 +150,11 @@ def _values(links: Links) -> Iterator[_Values]:
                 yield _Values(ring, metric, at, of_kinds, values, moves.lengths[at])
 
 
-def _at_once(parts: Sequence[_Values], rings: Sequence[_Nodes], firsts: Integers) -> list[_Sums]:
-    """Sums of few values, of all levels in one go."""
-    if not parts:
-        return []
-    none = int(firsts[-1])
-    numbered = [np.stack([np.where(of < 0, none, of + firsts[level]) for level, of in zip(*ring, strict=True)]) for ring in rings]
-    groups, columns = [], []
-    for part in parts:
-        order = part.values.argsort()
-        nodes = numbered[part.ring][:, part.at[order]]
-        kinds = (part.ring * len(METRICS) + part.metric) * _KINDS + part.kinds[order]
-        groups.append((nodes + kinds * (none + 1)).ravel())
-        columns += [(part.values[order], part.lengths[order])] * len(nodes)
-    values, lengths = (np.concatenate(column) for column in zip(*columns, strict=True))
-    of_values = np.concatenate(groups)
-    total = len(RINGS) * len(METRICS) * _KINDS * (none + 1)
-    return [_summed(middles(of_values, values, total), of_values, lengths)]
-
-
-def _by_level(part: _Values, ring: _Nodes, firsts: Integers) -> Iterator[_Sums]:
-    """Sums of many values, level by level, which takes less memory."""
+def _by_level(part: _Values, ring: _Ring, firsts: Integers) -> Iterator[_Sums]:
+    """Sums of values, level by level, which takes less memory than all at once."""
     counts = np.diff(firsts)
-    binned = Binned(part.values, int(_KINDS * counts[ring.levels].max()))
-    for level, of_requests in zip(*ring, strict=True):
+    binned = Binned(part.values, int(_KINDS * counts[[*ring]].max()))
+    for level, of_requests in ring.items():
         count = int(counts[level])
         nodes = of_requests[part.at].astype(np.int32, copy=False)
         if nodes.min() < 0:
@@ -184,23 +175,23 @@ def _summed(found: Middles, groups: npt.NDArray[Any], lengths: Integers) -> _Sum
     return _Sums(filled, found.sizes[filled], moved, found.low, found.high)
 
 
-def _with_twins(sums: _Sums, nodes: Nodes, has_twin: tuple[bool, bool], firsts: Integers) -> _Sums:
+def _with_twins(sums: _Sums, nodes: Nodes, firsts: Integers) -> _Sums:
     """Sums of nodes, those of carriers among them that are all that their ranks or hosts are."""
-    stride = int(firsts[-1]) + 1
-    kinds, at = np.divmod(sums.groups, stride)
-    level = RANKS if nodes.carrier_kind == RANK else HOSTS
-    twins = np.full(firsts[level + 1] - firsts[level], stride - 1)
+    none = int(firsts[-1])
+    kinds, at = np.divmod(sums.groups, none + 1)
+    twins = np.full(none + 1, none)
+    # Ranks and hosts come first of all nodes.
     twins[nodes.carriers] = firsts[CARRIERS] + np.arange(len(nodes.carriers))
-    is_twin = np.array(has_twin)[kinds // (len(METRICS) * _KINDS)] & (at >= firsts[level]) & (at < firsts[level + 1])
+    is_twin = (twins[at] < none) & ((kinds >= len(METRICS) * _KINDS) | (at >= firsts[HOSTS]))
     of_twins = _Sums._make(column[is_twin] for column in sums)
-    of_twins = of_twins._replace(groups=kinds[is_twin] * stride + twins[at[is_twin] - firsts[level]])
+    of_twins = of_twins._replace(groups=kinds[is_twin] * (none + 1) + twins[at[is_twin]])
     every = _Sums._make(np.concatenate(columns) for columns in zip(sums, of_twins, strict=True))
-    is_node = every.groups % stride < stride - 1
+    is_node = every.groups % (none + 1) < none
     return every if is_node.all() else _Sums._make(column[is_node] for column in every)
 
 
-def _rows(levels: Sequence[_Level], host_names: Sequence[str], sums: _Sums, stride: int) -> dict[str, Column]:
-    kinds, nodes = np.divmod(sums.groups, stride)
+def _rows(levels: Sequence[_Level], host_names: Sequence[str], sums: _Sums, logs: Integers) -> dict[str, Column]:
+    kinds, nodes = np.divmod(sums.groups, len(logs) + 1)
     kinds, ops = np.divmod(kinds, len(OPS))
     kinds, stretches = np.divmod(kinds, len(STRETCHES))
     rings, metrics = np.divmod(kinds, len(METRICS))
@@ -209,16 +200,17 @@ def _rows(levels: Sequence[_Level], host_names: Sequence[str], sums: _Sums, stri
         np.concatenate(columns)[nodes]
         for columns in zip(*((level.ids, level.arcs, level.positions, level.hosts) for level in levels), strict=True)
     )
-    names = [text for level in levels for text in level.names]
-    is_named = np.array([text is not None for text in names], bool)
+    names, texts = coded([text for level in levels for text in level.names])
+    of_hosts, host_texts = coded([*host_names, None])
     least = np.where(metrics == LATENCY, *(10 ** AXES[metric][0] for metric in (LATENCY, SIZE)))
     low, high = (np.log10(np.maximum(middle, least)) for middle in (sums.low, sums.high))
     return {
+        LOG: Column(logs[nodes]),
         "ring": labels(rings, RINGS),
         "node_level": labels(of_levels[nodes], LEVELS),
         "node_id": Column(ids),
-        "node_label": labels(np.where(is_named[nodes], nodes, -1), [text or "" for text in names]),
-        "host": labels(hosts, host_names),
+        "node_label": labels(names[nodes], texts),
+        "host": labels(of_hosts[hosts], host_texts),
         "arc": Column(of_arcs, mask=of_arcs < 0),
         "position": Column(positions, mask=np.isnan(positions)),
         "op": labels(ops, OPS),
@@ -232,48 +224,47 @@ def _rows(levels: Sequence[_Level], host_names: Sequence[str], sums: _Sums, stri
 
 def _levels(nodes: Nodes) -> list[_Level]:
     """Ranks, hosts and carriers."""
-    rank_count, names = len(nodes.ranks), [*nodes.host_names, None]
-    positions = np.arange(rank_count) / max(rank_count - 1, 1)
-    # The host that is not known comes last.
-    of_names = np.append(np.arange(len(names) - 1), -1)
-    of_ranks = of_names[nodes.hosts]
-    in_host = np.maximum(np.bincount(nodes.hosts, minlength=len(names)), 1)
-    of_hosts = np.bincount(nodes.hosts, positions, len(names)) / in_host
-    is_host = nodes.carrier_kind == HOST
-    return [
-        _Level("rank", nodes.ranks, [None] * rank_count, of_ranks, arcs(rank_count), positions),
-        _Level("host", np.arange(len(names)), names, of_names, np.full(len(names), -1), of_hosts),
-        _Level(
-            "carrier",
-            nodes.carriers if is_host else nodes.ranks[nodes.carriers],
-            [names[host] for host in nodes.carriers.tolist()] if is_host else [None] * len(nodes.carriers),
-            (of_names if is_host else of_ranks)[nodes.carriers],
-            arcs(len(nodes.carriers)),
-            nodes.positions,
-        ),
-    ]
+    rank_count, host_count = len(nodes.ranks), len(nodes.host_names)
+    in_logs, named = np.bincount(nodes.rank_logs), np.bincount(nodes.host_logs[:host_count], minlength=nodes.log_count)
+    positions = turns(in_logs) / np.maximum(in_logs - 1, 1)[nodes.rank_logs]
+    in_host = np.bincount(nodes.hosts, minlength=len(nodes.host_logs))
+    of_hosts = np.bincount(nodes.hosts, positions, len(in_host)) / np.maximum(in_host, 1)
+    known = np.append(np.arange(host_count), np.full(nodes.log_count, -1))
+    names = [*nodes.host_names, *[None] * nodes.log_count]
+    ranks = _Level(
+        "rank", nodes.rank_logs, nodes.ranks, [None] * rank_count, known[nodes.hosts], arcs(nodes.rank_logs), positions
+    )
+    hosts = _Level("host", nodes.host_logs, np.append(turns(named), named), names, known, np.full(len(names), -1), of_hosts)
+    carrier_logs, ids, of_carriers = (
+        np.concatenate(both)[nodes.carriers]
+        for both in zip(*((each.logs, each.ids, each.hosts) for each in (ranks, hosts)), strict=True)
+    )
+    names = [*ranks.names, *names]
+    carrier_names = [names[carrier] for carrier in nodes.carriers.tolist()]
+    carriers = _Level("carrier", carrier_logs, ids, carrier_names, of_carriers, arcs(carrier_logs), nodes.positions)
+    return [ranks, hosts, carriers]
 
 
 def _places(nodes: Nodes, moves: Moves, tables: Tables) -> tuple[list[npt.NDArray[Any]], list[_Level]]:
     """OSTs, mounts and files: those of each request, and which there are."""
-    ost_count, mount_count = len(nodes.osts), len(nodes.mounts)
-    place_arcs = arcs(ost_count + mount_count)
-    in_files = np.bincount(moves.files, moves.lengths, len(nodes.file_ids))
-    top = np.sort(np.argsort(-in_files, kind="stable")[:_MOST_FILES])
-    number_of = np.full(len(in_files), -1, np.int32)
-    number_of[top] = np.arange(len(top))
+    in_files, nth = np.bincount(moves.files, moves.lengths, len(nodes.file_ids)), turns(np.bincount(nodes.file_logs))
+    top = np.sort(np.lexsort((-in_files, nodes.file_logs))[nth < _MOST_FILES])
+    osts, mounts = np.flatnonzero(nodes.osts >= 0), np.flatnonzero(nodes.osts < 0)
+    of_osts, of_mounts = (nodes.place_logs[of_kind] for of_kind in (osts, mounts))
+    mount_names = [nodes.mounts[mount] for mount in mounts.tolist()]
+    of_places, place_arcs = (moves.places, len(nodes.osts)), arcs(nodes.place_logs)
     # Record ids are hashes of paths, which exports must not give away.
-    found: list[tuple[npt.NDArray[Any], str, Integers, Sequence[str | None], Integers]] = [
-        (number_of[moves.files], "file", top, paths_of(tables, nodes.file_ids[top]), np.full(len(top), -1))
+    paths = paths_of(tables, nodes.file_ids[top])
+    found = [
+        (osts, *of_places, _elsewhere("ost", of_osts, nodes.osts[osts], [None] * len(osts), place_arcs[osts])),
+        (mounts, *of_places, _elsewhere("mount", of_mounts, turns(np.bincount(of_mounts)), mount_names, place_arcs[mounts])),
+        (top, moves.files, len(nth), _elsewhere("file", nodes.file_logs[top], nth[top], paths, np.full(len(top), -1))),
     ]
-    if mount_count:
-        of_mounts = np.maximum(moves.places - ost_count, -1)
-        found.insert(0, (of_mounts, "mount", np.arange(mount_count), nodes.mounts, place_arcs[ost_count:]))
-    if ost_count:
-        of_osts = np.where(moves.places < ost_count, moves.places, -1) if mount_count else moves.places
-        found.insert(0, (of_osts, "ost", nodes.osts, [None] * ost_count, place_arcs[:ost_count]))
-    levels = [
-        _Level(name, ids, names, np.full(len(ids), -1), of_arcs, np.full(len(ids), np.nan))
-        for _, name, ids, names, of_arcs in found
-    ]
-    return [of_requests for of_requests, *_ in found], levels
+    found = [each for each in found if len(each[0])]
+    of_requests = [of if len(at) == total else numbers(at, total)[of] for at, of, total, _ in found]
+    return of_requests, [level for *_, level in found]
+
+
+def _elsewhere(name: str, logs: Integers, ids: Integers, names: Sequence[str | None], of_arcs: Integers) -> _Level:
+    """Nodes that are on no host, and lie nowhere among the ranks."""
+    return _Level(name, logs, ids, names, np.full(len(ids), -1), of_arcs, np.full(len(ids), np.nan))

@@ -60,6 +60,7 @@ from iomine.derive.order import Ordered
 from iomine.derive.ost_pace import Streams
 from iomine.derive.phases import Layers, are_alike, layers_of
 from iomine.derive.radial.moves import Links
+from iomine.derive.ranks import host_names
 from iomine.derive.trace import Floats, Integers, Trace, once_each
 from iomine.lake import ParquetSink
 from iomine.lake.files import fills_row_group, new_file_path
@@ -372,7 +373,9 @@ class Given:
     @cached_property
     def links(self) -> Links | None:
         """Requests with both of their ends, from ranks to carriers and from these to places."""
-        return links_of(self.tables, self.ordered, self.lustre, self.log.job.nprocs, self.seconds)
+        nprocs = np.array([log.job.nprocs for log in self.logs])
+        hosts = [host_names(_sensible(log)) for log in self.logs]
+        return links_of(self.tables, self.ordered, self.lustre, nprocs, self.run_seconds, hosts=hosts)
 
     @cached_property
     def link_details(self) -> Columns:
@@ -676,11 +679,7 @@ _FROM_TRACES: Final = frozenset(
     ("file_access", "request_size", "mpiio_posix", "file_overlap", "access_run", "coalescing", "link_detail", "link_node")
 ) | {"link_pattern", "link_ring", "rank_detail", "offset_detail", "ost_detail"}
 # What is derived from traces of several logs one by one.
-_FROM_ONE_TRACE: Final = frozenset(("request_size", "link_detail", "link_node", "link_pattern", "link_ring")) | {
-    "rank_detail",
-    "offset_detail",
-    "ost_detail",
-}
+_FROM_ONE_TRACE: Final = frozenset(("request_size", "rank_detail", "offset_detail", "ost_detail"))
 
 # Each gives columns of the table by whose name it goes, none where there are no rows.
 DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from iomine.derive import link_patterns
+from iomine.derive.batch import LOG
 from iomine.schema.registry import arrow_schema
 
 _OUTER = {"ring": "outer", "op": "write", "metric": "latency", "stretch": "run"}
@@ -53,7 +54,7 @@ def test_levels_and_directions_have_rows_of_their_own() -> None:
         _nodes(quiet, op="read"),
     ]
     columns = link_patterns(_columns(*nodes), {})
-    assert [*columns] == arrow_schema("link_pattern").names[1:]
+    assert [*columns] == [LOG, *arrow_schema("link_pattern").names[1:]]
     of = {(row["node_level"], row["op"], row["stretch"]): row for row in pa.table(columns).to_pylist()}
     outlier = of["rank", "write", "run"]
     assert ("outlier", 9, -2.0, 1, [8]) == tuple(
