@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from iomine.derive.batch import TooMuchTogetherError
+from iomine.derive.batch import LOG, TooMuchTogetherError
 from iomine.derive.columns import counts, labels, stacked
 from iomine.derive.order import Order, Ordered
 from iomine.derive.sorting import ascending, order_by
@@ -114,21 +114,28 @@ def request_sizes(traces: Sequence[Trace]) -> dict[str, Column]:
 
 def _request_sizes(trace: Trace) -> list[dict[str, Column]]:
     is_read = np.repeat(trace.ops == READ, trace.counts)
+    of_logs = () if trace.is_of_one_log else (np.repeat(trace.logs, trace.counts),)
     parts = []
-    for op, lengths in zip(OPS, (trace.lengths[is_read], trace.lengths[~is_read]), strict=True):
-        if not len(lengths):
+    for op, is_op in enumerate((is_read, ~is_read)):
+        keys = [column[is_op] for column in (*of_logs, trace.lengths)]
+        if not len(keys[-1]):
             continue
-        ordered = ascending(lengths)
-        firsts = group_starts(ordered)
-        distinct, requests = ordered[firsts], group_sizes(firsts, len(ordered))
-        if len(distinct) > _MOST_LENGTHS:
-            rounded = _rounded_down(distinct)
-            firsts = group_starts(rounded)
-            distinct, requests = rounded[firsts], np.add.reduceat(requests, firsts)
+        order = order_by(*keys)
+        keys = [key[order] for key in keys]
+        firsts = group_starts(*keys)
+        requests = group_sizes(firsts, len(order))
+        distinct = keys[-1][firsts]
+        logs = keys[0][firsts] if of_logs else np.full(len(firsts), trace.logs[0])
+        are_many = np.bincount(logs) > _MOST_LENGTHS
+        if are_many.any():
+            rounded = np.where(are_many[logs], _rounded_down(distinct), distinct)
+            firsts = group_starts(logs, rounded)
+            logs, distinct, requests = logs[firsts], rounded[firsts], np.add.reduceat(requests, firsts)
         parts.append(
             {
+                LOG: Column(logs),
                 "layer": labels(np.zeros(len(distinct), np.int64), [trace.layer]),
-                "op": labels(np.full(len(distinct), OPS.index(op)), OPS),
+                "op": labels(np.full(len(distinct), op), OPS),
                 "length_bytes": Column(distinct),
                 "request_count": Column(requests),
             }

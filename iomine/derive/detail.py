@@ -11,10 +11,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from iomine.derive.batch import LOG, TooMuchTogetherError, of_each_log
 from iomine.derive.columns import counts, labels, stacked
-from iomine.derive.layouts import MOST_BYTES, Lustre, Place
+from iomine.derive.layouts import MOST_BYTES, Lustre
 from iomine.derive.sorting import order_by
-from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace
+from iomine.derive.trace import Flags, Floats, Integers, Trace, grouped
 from iomine.schema.column import Column
 from iomine.schema.ops import OPS
 from iomine.units import MIB
@@ -54,6 +55,7 @@ class _Requests(NamedTuple):
 
     Attributes:
         layer: the layer.
+        logs: log of each run, ascending.
         file_ids: file of each run.
         ranks: rank of each run.
         ops: direction of each run, an index into `OPS`.
@@ -65,6 +67,7 @@ class _Requests(NamedTuple):
     """
 
     layer: str
+    logs: Integers
     file_ids: Integers
     ranks: Integers
     ops: Integers
@@ -82,6 +85,7 @@ class _Requests(NamedTuple):
         has_some = left > 0
         return _Requests(
             self.layer,
+            self.logs[has_some],
             self.file_ids[has_some],
             self.ranks[has_some],
             self.ops[has_some],
@@ -124,27 +128,29 @@ class _Level(NamedTuple):
 
     Attributes:
         number: 0 is coarse.
-        tolerance: gaps of as many seconds are closed.
+        tolerances: gaps of as many seconds are closed, for each group.
         together: how many ranks share rows.
+        logs: log of each row.
         rows: its rows.
     """
 
     number: int
-    tolerance: float
+    tolerances: Floats
     together: int
+    logs: Integers
     rows: Rows
 
     def columns(self, layer: str) -> dict[str, Column]:
         """What all tables of levels have."""
-        count = len(self.rows["group"])
         return {
-            "detail_level": Column(np.full(count, self.number)),
-            "tolerance_seconds": Column(np.full(count, self.tolerance)),
+            LOG: Column(self.logs),
+            "detail_level": Column(np.full(len(self.logs), self.number)),
+            "tolerance_seconds": Column(self.tolerances[self.rows["group"]]),
             **_columns(layer, self.rows),
         }
 
 
-def rank_detail(tables: Tables, traces: Sequence[Trace], run_seconds: float | None) -> dict[str, Column]:
+def rank_detail(traces: Sequence[Trace], run_seconds: Floats | float | None) -> dict[str, Column]:
     """Rows of the table `rank_detail`; no columns where there are no rows.
 
     Level 0 merges requests of one layer, rank and direction whose gap is at most 1/2048 of the run, level 1 those whose
@@ -154,45 +160,52 @@ def rank_detail(tables: Tables, traces: Sequence[Trace], run_seconds: float | No
     start before the run or end after it, or that have times that make no sense, are left out.
 
     Args:
-        tables: columns by table, in one or more parts.
-        traces: the traces in these.
-        run_seconds: length of the run; where it is not known, the trace's own is taken.
+        traces: the traces of one log, or of several.
+        run_seconds: length of the run, or of each log's; where it is not known, the trace's own is taken.
     """
-    layers = _requests(tables, traces, run_seconds)
-    if not layers:
-        return {}
-    width = _picture_seconds(layers, run_seconds)
-    most_rows = _MOST_ROWS // len(layers)
-    return stacked([part for requests in layers for part in _rank_levels(requests, width, most_rows)])
+    run_seconds = of_each_log(run_seconds)
+    layers = _requests(traces, run_seconds)
+    widths, most_rows = _picture_seconds(layers, run_seconds), _MOST_ROWS // max(len(layers), 1)
+    return stacked([part for requests in layers for part in _rank_levels(requests, widths, most_rows)])
 
 
-def _requests(tables: Tables, traces: Sequence[Trace], run_seconds: float | None) -> list[_Requests]:
-    """Requests of each layer whose times lie in the run."""
-    latest = _ABSURD_SECONDS if run_seconds is None else min(run_seconds + _CLOCK_SLACK_SECONDS, _ABSURD_SECONDS)
+def _requests(traces: Sequence[Trace], run_seconds: Floats) -> list[_Requests]:
+    """Requests of each layer whose times lie in the run.
+
+    Raises:
+        TooMuchTogetherError: requests of several logs may have more rows than a level of one has.
+    """
+    if len(run_seconds) > 1 and any(len(trace.starts) > _MOST_ROWS // len(traces) for trace in traces):
+        raise TooMuchTogetherError
+    of_logs = np.fmin(run_seconds + _CLOCK_SLACK_SECONDS, _ABSURD_SECONDS)
     found = []
-    for trace, part in zip(traces, (part for part in tables.get("segment", ()) if len(part["layer"])), strict=True):
-        ends = part["end_seconds"].to_numpy()
+    for trace in traces:
         requests = _Requests(
             trace.layer,
-            *(trace.file_ids, trace.ranks, trace.ops, trace.counts),
-            *(trace.offsets, trace.lengths, trace.starts, ends),
+            *(trace.logs, trace.file_ids, trace.ranks, trace.ops, trace.counts),
+            *(trace.offsets, trace.lengths, trace.starts, trace.ends),
         )
-        found.append(requests.of((trace.starts >= 0) & (trace.starts <= ends) & (ends <= latest)))
+        latest = of_logs if len(of_logs) == 1 else np.repeat(of_logs[trace.logs], trace.counts)
+        found.append(requests.of((trace.starts >= 0) & (trace.starts <= trace.ends) & (trace.ends <= latest)))
     return [requests for requests in found if len(requests.starts)]
 
 
-def _picture_seconds(layers: Sequence[_Requests], run_seconds: float | None) -> float:
-    """Seconds that a picture shows."""
-    last = max(float(requests.ends.max()) for requests in layers)
+def _picture_seconds(layers: Sequence[_Requests], run_seconds: Floats) -> Floats:
+    """Seconds that a picture of each log shows, NaN of one without requests."""
+    first, last = np.full((2, len(run_seconds)), np.nan)
+    for requests in layers:
+        np.fmin.at(first, requests.logs, np.minimum.reduceat(requests.starts, requests.firsts))
+        np.fmax.at(last, requests.logs, np.maximum.reduceat(requests.ends, requests.firsts))
     # A run of a second may be said to have taken none.
-    return last - min(float(requests.starts.min()) for requests in layers) if run_seconds is None else max(run_seconds, last)
+    widths: Floats = np.where(np.isnan(run_seconds), last - first, np.maximum(run_seconds, last))
+    return widths
 
 
-def _rank_levels(requests: _Requests, width: float, most_rows: int) -> Iterator[dict[str, Column]]:
-    ranks, index_of_run = np.unique(requests.ranks, return_inverse=True)
+def _rank_levels(requests: _Requests, widths: Floats, most_rows: int) -> Iterator[dict[str, Column]]:
+    runs, index_of_run = grouped(requests.logs, requests.ranks)
+    ranks, logs = requests.ranks[runs], np.repeat(requests.logs[runs], len(OPS))
     groups = np.repeat((2 * index_of_run + requests.ops).astype(np.int32), requests.counts)
-    rows = _merged_requests(requests, groups, _TIME, np.full(2 * len(ranks), width / _PIXELS[_FINE]))
-    for level in _levels(rows, len(requests.starts), width, _Limits(most_rows, _RANK_DOUBLINGS, len(ranks))):
+    for level in _levels(requests, groups, logs, widths, _Limits(most_rows, _RANK_DOUBLINGS, len(ranks))):
         firsts = level.rows["group"].astype(np.int64) // 2 * level.together
         yield {
             "rank": Column(ranks[firsts]),
@@ -201,75 +214,88 @@ def _rank_levels(requests: _Requests, width: float, most_rows: int) -> Iterator[
         }
 
 
-def _levels(rows: Rows, request_count: int, width: float, limits: _Limits) -> Iterator[_Level]:
+def _levels(requests: _Requests, groups: npt.NDArray[Any], logs: Integers, widths: Floats, limits: _Limits) -> Iterator[_Level]:
     """Levels that are worth it, the fine one first.
 
     Args:
-        rows: requests merged as the fine level does.
-        request_count: how many these are.
-        width: seconds that a picture shows.
+        requests: the requests, at least one.
+        groups: group of each.
+        logs: log of each group.
+        widths: seconds that a picture of each log shows.
         limits: what to do where there are too many rows.
     """
-    group_count = int(rows["group"].max()) + 1
-    finer_count = request_count
+    finer_counts = np.bincount(requests.logs, requests.counts, len(widths))
+    rows = _merged_requests(requests, groups, _TIME, widths[logs] / _PIXELS[_FINE])
     for level in (_FINE, _COARSE):
-        tolerances = np.full(group_count, width / _PIXELS[level])
+        tolerances = widths[logs] / _PIXELS[level]
         rows = _merged(rows, _TIME, tolerances)
         shown, doublings = _blurred(rows, _TIME, tolerances, limits.most_rows, limits.most_doublings)
         tolerances *= 2**doublings
         shown, together = _together(shown, tolerances, limits)
-        if 2 * len(shown["group"]) <= finer_count:
-            finer_count = len(shown["group"])
-            yield _Level(level, float(tolerances[0]), together, shown)
+        of_rows = logs[shown["group"]]
+        row_counts = np.bincount(of_rows, minlength=len(widths))
+        is_worth_it = 2 * row_counts <= finer_counts
+        finer_counts = np.where(is_worth_it, row_counts, finer_counts)
+        yield _Level(level, tolerances, together, of_rows[is_worth_it[of_rows]], _where(shown, is_worth_it[of_rows]))
 
 
-def ost_detail(tables: Tables, traces: Sequence[Trace], lustre: Lustre, run_seconds: float | None) -> dict[str, Column]:
+def _where(rows: Rows, flags: Flags) -> Rows:
+    """Some of the rows."""
+    return rows if flags.all() else {name: column[flags] for name, column in rows.items()}
+
+
+def ost_detail(traces: Sequence[Trace], lustre: Lustre, run_seconds: Floats | float | None) -> dict[str, Column]:
     """Rows of the table `ost_detail`; no columns where there are no rows.
 
     As `rank_detail`, but of requests of layer `posix` by the OST that holds the first byte, whichever rank made them; and
     where there are too many rows the tolerance is doubled further instead. Requests whose OST is not known are left out.
 
     Args:
-        tables: columns by table, in one or more parts.
-        traces: the traces in these.
+        traces: the traces of one log, or of several.
         lustre: where the bytes of files lie.
-        run_seconds: length of the run; where it is not known, the trace's own is taken.
+        run_seconds: length of the run, or of each log's; where it is not known, the trace's own is taken.
     """
-    layers = [requests for requests in _requests(tables, traces, run_seconds) if requests.layer == "posix"]
-    if not layers or not lustre.is_known:
+    run_seconds = of_each_log(run_seconds)
+    layers = [requests for requests in _requests(traces, run_seconds) if requests.layer == "posix"]
+    if not lustre.is_known:
         return {}
-    width = _picture_seconds(layers, run_seconds)
-    return stacked([part for requests in layers for part in _ost_levels(requests, lustre, width, _MOST_ROWS // len(layers))])
+    widths = _picture_seconds(layers, run_seconds)
+    return stacked([part for requests in layers for part in _ost_levels(requests, lustre, widths, _MOST_ROWS // len(layers))])
 
 
-def _ost_levels(requests: _Requests, lustre: Lustre, width: float, most_rows: int) -> Iterator[dict[str, Column]]:
-    places, place_of = _first_places(requests, lustre)
+def _ost_levels(requests: _Requests, lustre: Lustre, widths: Floats, most_rows: int) -> Iterator[dict[str, Column]]:
+    osts, logs, place_of = _first_places(requests, lustre)
     ops = np.repeat(requests.ops.astype(np.int32), requests.counts)
-    is_known = np.array([isinstance(place, int) for place in places])[place_of]
+    is_known = (osts >= 0)[place_of]
     requests, groups = requests.of(is_known), (2 * place_of + ops)[is_known]
     if not len(groups):
         return
-    rows = _merged_requests(requests, groups, _TIME, np.full(2 * len(places), width / _PIXELS[_FINE]))
-    for level in _levels(rows, len(groups), width, _Limits(most_rows, _MOST_DOUBLINGS, 1)):
-        yield {
-            "ost_id": Column(np.array([places[place] for place in (level.rows["group"] // 2).tolist()], np.int64)),
-            **level.columns(requests.layer),
-        }
+    for level in _levels(requests, groups, np.repeat(logs, len(OPS)), widths, _Limits(most_rows, _MOST_DOUBLINGS, 1)):
+        yield {"ost_id": Column(osts[level.rows["group"] // 2]), **level.columns(requests.layer)}
 
 
-def _first_places(requests: _Requests, lustre: Lustre) -> tuple[Sequence[Place], npt.NDArray[np.int32]]:
-    """Places, and for each request the one of its first byte."""
+def _first_places(requests: _Requests, lustre: Lustre) -> tuple[Integers, Integers, npt.NDArray[np.int32]]:
+    """OSTs of each log in the order of its layouts, negative for other places; the log of each; and that of each first byte."""
     layouts = lustre.layouts
+    osts = np.array([place if isinstance(place, int) else -1 for place in layouts.places], np.int64)
+    keys = lustre.logs[layouts.files] * len(osts) + layouts.slot_places
+    firsts = np.full(int(keys[-1]) // len(osts) * len(osts) + len(osts), len(keys))
+    np.minimum.at(firsts, keys, np.arange(len(keys)))
+    places = np.argsort(firsts, kind="stable")[: np.count_nonzero(firsts < len(keys))]
+    number_of = np.empty(len(firsts), np.int32)
+    number_of[places] = np.arange(len(places))
+    of_slots = number_of[keys]
     files = np.repeat(np.searchsorted(lustre.file_ids, requests.file_ids), requests.counts)
     offsets = np.where(requests.has_offset, requests.offsets, -1)
     found = np.empty(len(files), np.int32)
     for at in range(0, len(files), _BLOCK):
         block = slice(at, at + _BLOCK)
-        found[block] = layouts.slot_places[layouts.slots(files[block], offsets[block])]
-    return layouts.places, found
+        found[block] = of_slots[layouts.slots(files[block], offsets[block])]
+    logs, codes = np.divmod(places, len(osts))
+    return osts[codes], logs, found
 
 
-def offset_detail(tables: Tables, traces: Sequence[Trace], run_seconds: float | None) -> dict[str, Column]:
+def offset_detail(traces: Sequence[Trace], run_seconds: Floats | float | None) -> dict[str, Column]:
     """Rows of the table `offset_detail`; no columns where there are no rows.
 
     Requests of one layer, file and direction are merged whose gap is at most 1/2048 of what the layer touched of the
@@ -278,11 +304,10 @@ def offset_detail(tables: Tables, traces: Sequence[Trace], run_seconds: float | 
     Requests without an offset are left out, and those that `rank_detail` leaves out.
 
     Args:
-        tables: columns by table, in one or more parts.
-        traces: the traces in these.
-        run_seconds: length of the run, None where it is not known.
+        traces: the traces of one log, or of several.
+        run_seconds: length of the run, or of each log's, None where it is not known.
     """
-    found = [requests.of(requests.has_offset) for requests in _requests(tables, traces, run_seconds)]
+    found = [requests.of(requests.has_offset) for requests in _requests(traces, of_each_log(run_seconds))]
     layers = [requests for requests in found if len(requests.starts)]
     return stacked([_offset_rows(requests, _MOST_ROWS // len(layers)) for requests in layers])
 
@@ -295,8 +320,7 @@ def _offset_rows(requests: _Requests, most_rows: int) -> dict[str, Column]:
     row_counts = np.bincount(rows["group"] // 2, minlength=len(file_ids))
     request_counts = np.bincount(index_of_run, requests.counts, minlength=len(file_ids))
     is_worth_it = (2 * row_counts <= request_counts)[rows["group"] // 2]
-    rows = {name: column[is_worth_it] for name, column in rows.items()}
-    rows, doublings = _blurred(rows, _OFFSET, tolerances, most_rows, _MOST_DOUBLINGS)
+    rows, doublings = _blurred(_where(rows, is_worth_it), _OFFSET, tolerances, most_rows, _MOST_DOUBLINGS)
     return {
         "file_id": Column(file_ids[rows["group"] // 2]),
         "tolerance_bytes": Column(tolerances[rows["group"]] << doublings),

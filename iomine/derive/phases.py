@@ -141,26 +141,6 @@ def phase_layers(tables: Tables, traces: Sequence[Trace]) -> Layers:
     return found | ({} if whole is None else {_WHOLE_LOG: whole})
 
 
-def layers_of(layers: Layers, log: int, file_ids: Integers) -> Layers:
-    """Layers of one of several logs, by itself.
-
-    Args:
-        layers: those of all.
-        log: its number.
-        file_ids: ids of files, by their numbers.
-    """
-    found = {}
-    for name, layer in layers.items():
-        at = np.flatnonzero(layer.stretches.logs == log)
-        if len(at):
-            stretches = layer.stretches.of(at)
-            own = file_ids[stretches.file_ids] if layer.evidence == "trace" else stretches.file_ids
-            stretches = stretches._replace(logs=np.zeros_like(at), file_ids=own)
-            phase_of = layer.phase_of[at]
-            found[name] = Layer(layer.evidence, stretches, phase_of - phase_of.min(), layer.bursts_per_rank[log : log + 1])
-    return found
-
-
 def are_alike(tables: Tables, traces: Sequence[Trace], log_count: int) -> bool:
     """Whether logs with traces can be parted into phases together.
 

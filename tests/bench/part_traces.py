@@ -64,9 +64,9 @@ def through_long_trace(path: str, intervals: str) -> tuple[dict[str, float], int
     lustre = timed("layouts", lambda: derive.Lustre(log.tables, traces))
     timed("OSTs", lambda: derive.ost_io(log.tables, traces, lustre))
     timed("overlaps", lambda: derive.file_overlap(log.tables, derive.in_order(traces)))
-    timed("rank detail", lambda: derive.rank_detail(log.tables, traces, RUN_SECONDS))
-    timed("offset detail", lambda: derive.offset_detail(log.tables, traces, RUN_SECONDS))
-    timed("ost detail", lambda: derive.ost_detail(log.tables, traces, lustre, RUN_SECONDS))
+    timed("rank detail", lambda: derive.rank_detail(traces, RUN_SECONDS))
+    timed("offset detail", lambda: derive.offset_detail(traces, RUN_SECONDS))
+    timed("ost detail", lambda: derive.ost_detail(traces, lustre, RUN_SECONDS))
     peak = peak_memory_bytes()
     starts = traces[0].starts
     timed("sort", lambda: np.sort(starts))

@@ -8,7 +8,6 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
-from weakref import ref
 
 import numpy as np
 import pyarrow as pa
@@ -58,7 +57,7 @@ from iomine.derive.model import Model
 from iomine.derive.model.replay import class_columns
 from iomine.derive.order import Ordered
 from iomine.derive.ost_pace import Streams
-from iomine.derive.phases import Layers, are_alike, layers_of
+from iomine.derive.phases import Layers, are_alike
 from iomine.derive.radial.moves import Links
 from iomine.derive.ranks import host_names
 from iomine.derive.trace import Floats, Integers, Trace, once_each
@@ -217,14 +216,9 @@ class Given:
     Args:
         logs: the logs, rid of what cannot be, with their paths.
         doubted: what that was, for each.
-        among: of a log that is gone through by itself, those that it is one of, and its number among them.
     """
 
-    def __init__(
-        self, logs: Sequence[tuple[Log, str]], doubted: Sequence[Doubted], among: tuple["Given", int] | None = None
-    ) -> None:
-        # Not held: those hold this one.
-        self._among = among and (ref(among[0]), among[1])
+    def __init__(self, logs: Sequence[tuple[Log, str]], doubted: Sequence[Doubted]) -> None:
         self.logs = [log for log, _ in logs]
         self.paths = [path for _, path in logs]
         self.doubted = doubted
@@ -255,17 +249,6 @@ class Given:
         """Length of each log's run, NaN where the header is in doubt."""
         return np.array([np.nan if log.job.doubt else log.job.run_seconds for log in self.logs])
 
-    @property
-    def seconds(self) -> float | None:
-        """Length of the run, where there is one only; None where the header is in doubt."""
-        return None if self.log.job.doubt else self.log.job.run_seconds
-
-    @cached_property
-    def alone(self) -> list["Given"]:
-        """Each log by itself."""
-        each = zip(self.logs, self.paths, self.doubted, strict=True)
-        return [Given([(log, path)], [doubted], (self, number)) for number, (log, path, doubted) in enumerate(each)]
-
     @cached_property
     def _together(self) -> Together:
         tables = [_sensible(log) for log in self.logs]
@@ -286,11 +269,6 @@ class Given:
     def files(self) -> Files | None:
         """What numbers of files in these tables stand for, None where they are ids."""
         return None if len(self.logs) == 1 else self._together.files
-
-    @property
-    def file_ids(self) -> Integers:
-        """Ids of the files of several logs, by their number."""
-        return self._together.files.file_ids
 
     @cached_property
     def special(self) -> Columns:
@@ -349,8 +327,6 @@ class Given:
         Raises:
             TooMuchTogetherError: logs with traces are too different.
         """
-        if self._among is not None and (others := self._among[0]()) is not None and "layers" in vars(others):
-            return layers_of(others.layers, self._among[1], others.file_ids)
         if len(self.logs) > 1 and self.traces and not are_alike(self.tables, self.traces, len(self.logs)):
             raise TooMuchTogetherError
         return phase_layers(self.tables, self.traces)
@@ -548,8 +524,6 @@ def _derived(table: str, given: Given, first: int, failures: list[tuple[int, str
     try:
         if table in _FROM_TRACES and not given.traced:
             return []
-        if len(given.logs) > 1 and table in _FROM_ONE_TRACE and given.traced:
-            return [part for number, one in enumerate(given.alone, first) for part in _derived(table, one, number, failures)]
         columns = dict(DERIVATIONS[table](given))
         return [_owned(columns, given, first)] if columns else []
     except Exception as error:
@@ -678,8 +652,6 @@ def _summed(given: Given) -> Columns:
 _FROM_TRACES: Final = frozenset(
     ("file_access", "request_size", "mpiio_posix", "file_overlap", "access_run", "coalescing", "link_detail", "link_node")
 ) | {"link_pattern", "link_ring", "rank_detail", "offset_detail", "ost_detail"}
-# What is derived from traces of several logs one by one.
-_FROM_ONE_TRACE: Final = frozenset(("request_size", "rank_detail", "offset_detail", "ost_detail"))
 
 # Each gives columns of the table by whose name it goes, none where there are no rows.
 DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
@@ -703,9 +675,9 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "link_pattern": lambda given: link_patterns(given.link_nodes, given.link_details),
     "link_ring": lambda given: link_ring(given.links),
     # Pictures show all requests that were traced.
-    "rank_detail": lambda given: rank_detail(given.everything, given.traced, given.seconds),
-    "offset_detail": lambda given: offset_detail(given.everything, given.traced, given.seconds),
-    "ost_detail": lambda given: ost_detail(given.everything, given.traced, given.lustre_of_all, given.seconds),
+    "rank_detail": lambda given: rank_detail(given.traced, given.run_seconds),
+    "offset_detail": lambda given: offset_detail(given.traced, given.run_seconds),
+    "ost_detail": lambda given: ost_detail(given.traced, given.lustre_of_all, given.run_seconds),
     # What the log row says beside its header.
     "log": _summed,
 }

@@ -102,12 +102,12 @@ def _tables(requests: list[Request]) -> dict[str, list[dict[str, pa.Array]]]:
 
 def _ranks(requests: list[Request], run_seconds: float | None = RUN_SECONDS) -> list[dict[str, Any]]:
     tables = _tables(requests)
-    return rows_of(rank_detail(tables, traces(tables), run_seconds))
+    return rows_of(rank_detail(traces(tables), run_seconds))
 
 
 def _offsets(requests: list[Request]) -> list[dict[str, Any]]:
     tables = _tables(requests)
-    return rows_of(offset_detail(tables, traces(tables), RUN_SECONDS))
+    return rows_of(offset_detail(traces(tables), RUN_SECONDS))
 
 
 @pytest.fixture(scope="module")
@@ -316,9 +316,9 @@ def test_run_of_unknown_length() -> None:
 def test_no_rows_no_columns() -> None:
     """A log without a trace has none of the tables."""
     for derived in (rank_detail, offset_detail):
-        assert {} == derived({}, [], 1.0)
-        assert {} == derived(_tables([]), [], None)
-    assert {} == ost_detail({}, [], Lustre({}, []), 1.0)
+        assert {} == derived([], 1.0)
+        assert {} == derived([], None)
+    assert {} == ost_detail([], Lustre({}, []), 1.0)
 
 
 LAYOUT = {"file_id": 1, "rank": 0, "component": 0, "stripe_bytes": 64, "stripe_count": 3, "stripe_pattern": 1}
@@ -328,7 +328,7 @@ LAYOUT |= {"component_flags": 0, "extent_start_bytes": 0, "extent_end_bytes": -1
 def _osts(requests: list[Request]) -> dict[str, pa.Array]:
     layouts = {name: column.to_pylist() for name, column in columns("lustre_component", [LAYOUT]).items()}
     tables = _tables(requests) | {"lustre_component": [layouts]}
-    return ost_detail(tables, traces(tables), Lustre(tables, traces(tables)), RUN_SECONDS)
+    return ost_detail(traces(tables), Lustre(tables, traces(tables)), RUN_SECONDS)
 
 
 @pytest.mark.proof
@@ -366,7 +366,7 @@ def test_columns_are_those_of_the_table(name: str) -> None:
     """The columns have the names and types that the table declares."""
     requests = _bursts(2, 8, 0.125)
     tables = _tables(requests)
-    got = _osts(requests) if name == "ost_detail" else getattr(detail, name)(tables, traces(tables), RUN_SECONDS)
+    got = _osts(requests) if name == "ost_detail" else getattr(detail, name)(traces(tables), RUN_SECONDS)
     assert {field.name: field.type for field in arrow_schema(name)} == {"log_id": pa.string()} | types_of(name, got)
 
 
@@ -375,7 +375,7 @@ def test_real_traces_add_up(row: Row) -> None:
     """A level of a real trace holds all of its requests and bytes in less than half as many rows."""
     log = read_log(log_of(row))
     found = {trace.layer: trace for trace in traces(log.tables)}
-    rows = rows_of(rank_detail(log.tables, list(found.values()), log.job.run_seconds))
+    rows = rows_of(rank_detail(list(found.values()), log.job.run_seconds))
     assert rows
     for layer, level in {(row["layer"], row["detail_level"]) for row in rows}:
         shown = [row for row in rows if (row["layer"], row["detail_level"]) == (layer, level)]
