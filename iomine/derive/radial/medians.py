@@ -5,10 +5,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from iomine.derive.sorting import order_by
 from iomine.derive.trace import Floats, Integers
 
-# To sort so many values takes no longer than to count them.
-_FEW: Final = 1 << 14
+# To sort so many values once takes no longer than to count them for each kind of group.
+_FEW: Final = 1 << 16
 # Bits by which values differ, before those are put in one bin that are neighbours and rare.
 _FINE_BITS: Final = 16
 # More bins leave too few values in each for that to be worth it.
@@ -39,7 +40,7 @@ class Binned:
 
     def __init__(self, values: Floats, group_count: int) -> None:
         self._values = values
-        self._order = values.argsort() if len(values) <= _FEW else None
+        self._order = order_by(values) if len(values) <= _FEW else None
         if self._order is None:
             self._bin(min(max(len(values) // group_count, 2), _MOST_BINS))
 
@@ -95,7 +96,7 @@ class Binned:
             is_wanted = np.zeros((total, len(numbers)), bool)
             is_wanted[filled[rest]] = (numbers >= first[:, None]) & (numbers <= last[:, None])
             at = np.flatnonzero(is_wanted.ravel()[keys])
-            at = at[self._values[at].argsort()]
+            at = at[order_by(self._values[at])]
             ordered = self._values[at[_by_group(groups[at], total)]]
             rows = np.arange(len(rest))
             before = np.where(first > 0, sums[rows, first - 1], 0)
