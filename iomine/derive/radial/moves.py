@@ -180,19 +180,13 @@ def links_of(
     Raises:
         TooMuchTogetherError: some logs have a trace of a layer that others lack.
     """
-    of_layer = {each.trace.layer: each for each in ordered if each.trace.layer in {"mpiio", "posix"}}
-    if not of_layer:
+    traced = [each for each in ordered if each.trace.layer in {"mpiio", "posix"}]
+    if not traced:
         return None
     nprocs = of_each_log(nprocs)
-    traces = [each.trace for each in of_layer.values()]
-    if any(len(group_starts(trace.logs)) < len(nprocs) for trace in traces):
+    if any(len(group_starts(each.trace.logs)) < len(nprocs) for each in traced):
         raise TooMuchTogetherError
-    logs, ranks, file_ids = (np.concatenate([getattr(each, name) for each in traces]) for name in ("logs", "ranks", "file_ids"))
-    (by_rank, rank_of), (by_file, file_of) = grouped(logs, ranks), grouped(file_ids)
-    edges = np.cumsum([len(trace.logs) for trace in traces[:-1]])
-    of_runs = zip(of_layer.values(), np.split(file_of, edges), np.split(rank_of, edges), strict=True)
-    layers = {each.trace.layer: _Layer(each, files, own) for each, files, own in of_runs}
-    ranks, rank_logs, files = ranks[by_rank], logs[by_rank], Files(logs[by_file], file_ids[by_file])
+    layers, ranks, rank_logs, files = _layers(traced)
     rank_hosts, names, host_logs = _hosts(tables, ranks, rank_logs, hosts or [host_names(tables)])
     mpiio, posix = (layers.get(layer) for layer in ("mpiio", "posix"))
     ahead = np.zeros(len(ranks))
@@ -230,6 +224,18 @@ def links_of(
     nowhere = asked.rows[asked.offsets < 0]
     without_offset = _by_log(files.logs[nowhere // len(OPS)], nowhere % len(OPS), len(nprocs))
     return Links(nodes, outer, inner, ahead, frozenset(layers), are_matched, without_offset, np.stack([odd_asked, odd_done]))
+
+
+def _layers(traced: Sequence[Ordered]) -> tuple[dict[str, _Layer], Integers, Integers, Files]:
+    """Layers by name; the ranks of their traces, the log of each, and the files."""
+    logs, ranks, file_ids = (
+        np.concatenate([getattr(each.trace, name) for each in traced]) for name in ("logs", "ranks", "file_ids")
+    )
+    (by_rank, rank_of), (by_file, file_of) = grouped(logs, ranks), grouped(file_ids)
+    edges = np.cumsum([len(each.trace.logs) for each in traced[:-1]])
+    of_runs = zip(traced, np.split(file_of, edges), np.split(rank_of, edges), strict=True)
+    layers = {each.trace.layer: _Layer(each, files, own) for each, files, own in of_runs}
+    return layers, ranks[by_rank], logs[by_rank], Files(logs[by_file], file_ids[by_file])
 
 
 def _hosts(

@@ -95,9 +95,9 @@ def node_rows(links: Links, tables: Tables) -> dict[str, Column]:
     of_places, places = _places(nodes, inner, tables)
     levels = [*_levels(nodes), *places]
     firsts = np.cumsum([0, *(len(level.ids) for level in levels)])
-    rings = []
+    hosts, rings = nodes.hosts.astype(np.int32), []
     for moves, others in ((outer, {CARRIERS: _other_carriers(nodes, outer)}), (inner, dict(enumerate(of_places, CARRIERS + 1)))):
-        of_levels = {RANKS: moves.ranks, HOSTS: nodes.hosts[moves.ranks], **others}
+        of_levels = {RANKS: moves.ranks, HOSTS: hosts[moves.ranks], **others}
         rings.append({level: of_moves for level, of_moves in of_levels.items() if of_moves is not None})
     sums = [each for part in _values(links) for each in _by_level(part, rings[part.ring], firsts)]
     if not sums:
@@ -116,7 +116,7 @@ def _other_carriers(nodes: Nodes, outer: Moves) -> npt.NDArray[Any] | None:
 
 
 def _in_order(sums: _Sums, links: Links, logs: Integers) -> _Sums:
-    """Sums in the order of groups, but for logs of many requests, whose rows come level by level.
+    """Sums in the order of groups, but for logs of many requests, whose rows come level by level, whatever other logs there are.
 
     Args:
         sums: sums, level by level.
