@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import orjson
@@ -21,7 +22,7 @@ from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
 from jinja2 import __version__ as jinja_version
 from jinja2.bccache import Bucket
 from jinja2.compiler import CodeGenerator, Frame
-from jinja2.nodes import Getattr
+from jinja2.nodes import Call, Expr, Filter, Getattr
 from markupsafe import Markup, escape
 
 from iomine import __version__
@@ -92,6 +93,8 @@ _SIZES: Final = {
 }
 # Of traces, and of who talks to whom.
 _SCRIPTS: Final = ("explorer", "radial")
+# Of templates: names of filters that give Markup, or text in which nothing is to be escaped.
+_SAFE: Final = "iomine.safe_filters"
 _HUNDRED: Final = 100
 _TRACERS: Final = ("dftracer", "recorder")
 
@@ -197,9 +200,18 @@ def _digest(text: str) -> str:
 class _Code(CodeGenerator):
     """Writes what Jinja would do for each value of a page through a call or two more."""
 
-    def _output_child_pre(self, *_: object) -> None:
+    def _output_child_pre(self, node: Expr, *_: object) -> None:
         # Jinja would make Markup of each, which is only joined to a page.
-        self.write("environment.shown(")
+        is_safe = isinstance(node, Filter) and node.name in self.environment.policies.get(_SAFE, ())
+        self.write("(" if is_safe else "environment.shown(")
+
+    def visit_Call(self, node: Call, frame: Frame, forward_caller: bool = False) -> None:  # noqa: N802  Jinja's name
+        """A call of a function or macro, none of which asks for the context; Jinja would look whether it does at each call."""
+        self.visit(node.node, frame)
+        # Jinja begins each argument with a comma.
+        self.write("(*()")
+        self.signature(node, frame, {"caller": "caller"} if forward_caller else None)
+        self.write(")")
 
     def visit_Getattr(self, node: Getattr, frame: Frame) -> None:  # noqa: N802  Jinja's name
         """Of a row the column first: to look for an attribute in vain takes ten times as long."""
@@ -236,8 +248,13 @@ class _Compiled(BytecodeCache):
 
 
 def _key(bucket: Bucket) -> str:
-    # Earlier versions kept what Jinja itself writes as `template-`.
-    return f"code-{jinja_version}-{bucket.key}-{bucket.checksum}"
+    return f"code-{_made_by()}-{bucket.key}-{bucket.checksum}"
+
+
+@cache
+def _made_by() -> str:
+    """What the code of a template depends on beside the template: Jinja, and what stands in this file."""
+    return f"{jinja_version}-{hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]}"
 
 
 def templates_of(room: str) -> Environment:
@@ -256,7 +273,8 @@ def templates_of(room: str) -> Environment:
 @cache
 def _environment() -> Environment:
     environment = templates_of("iomine.report")
-    environment.filters |= _FILTERS
+    environment.filters |= _SAFE_FILTERS | _FILTERS
+    environment.policies[_SAFE] = _SAFE_FILTERS.keys()
     environment.globals |= _GLOBALS
     return environment
 
@@ -533,17 +551,14 @@ _WORDED: Final[dict[Kind, Callable[[float], str]]] = {
 }
 
 
-_FILTERS: Final[dict[str, Callable[..., object]]] = {
+_SAFE_FILTERS: Final[dict[str, Callable[..., str]]] = {
     "name": name,
     "label": label,
-    "plain": plain,
     "path": path,
     "said": said,
     "doubt": doubt,
     "sentence": sentence,
     "bytes": _bytes,
-    "first_sentence": first_sentence,
-    "layer_name": lambda layer: LAYERS.get(layer, layer),
     "ost": ost_name,
     "seconds": _seconds,
     "signed": _signed,
@@ -552,9 +567,14 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
     "percent": _percent,
     "moment": _moment,
     "speed": _speed,
+    "bar": bar,
+}
+_FILTERS: Final[dict[str, Callable[..., object]]] = {
+    "plain": plain,
+    "first_sentence": first_sentence,
+    "layer_name": lambda layer: LAYERS.get(layer, layer),
     "sizes": _sizes,
     "bins": _bins,
-    "bar": bar,
     "most": _most,
     "total": _total,
 }
