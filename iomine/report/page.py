@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 import orjson
-from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined
+from jinja2 import BytecodeCache, Environment, PackageLoader, StrictUndefined, Template
 from jinja2 import __version__ as jinja_version
 from jinja2.bccache import Bucket
 from jinja2.compiler import CodeGenerator, Frame
@@ -221,10 +221,25 @@ class _Code(CodeGenerator):
         self.write(f") is dict and {column} in {row} else environment.getattr({row}, {column}))")
 
 
+class _Template(Template):
+    """Leaves no garbage: macros hold the context that holds them, and with it all that was shown, until somebody searches."""
+
+    def render(self, *args: Any, **kwargs: Any) -> str:  # noqa: ANN401  Jinja's
+        """The page."""
+        context = self.new_context(dict(*args, **kwargs))
+        try:
+            return self.environment.concat(self.root_render_func(context))
+        except Exception:  # noqa: BLE001  it is raised again, with lines of the template
+            self.environment.handle_exception()
+        finally:
+            context.vars.clear()
+
+
 class _Templates(Environment):
     """Templates of rows: what is named of one is its column."""
 
     code_generator_class = _Code
+    template_class = _Template
 
     @staticmethod
     def shown(value: object) -> str:
