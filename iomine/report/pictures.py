@@ -62,6 +62,8 @@ _STEPS: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 
 
 # What is hardly anything is still to be seen.
 _MASK: Final = np.repeat(np.r_[0, np.linspace(45, 255, 255).round()].astype(np.uint8)[:, None], 3, axis=1)
+# Of a curve of bars.
+_STEP_TO: Final = [f"V{height}h1" for height in range(101)]
 _SLOT_SECONDS: Final = 600
 # Less is within what is usual.
 _NOTABLE: Final = 1.1
@@ -281,7 +283,7 @@ def _stretched(across: tuple[float, float], down: tuple[float, float], size: tup
 def _steps(amounts: npt.NDArray[np.float64]) -> str:
     """A curve of bars from 0 to 100, the largest amount being 100 high."""
     heights = np.rint(100 * (1 - amounts / amounts.max())).astype(int).tolist()
-    return f"M0 100{''.join(f'V{height}h1' for height in heights)}V100z"
+    return f"M0 100{''.join(map(_STEP_TO.__getitem__, heights))}V100z"
 
 
 def _axis(seconds: float, top: float) -> list[str]:
@@ -497,10 +499,11 @@ def bar(part: float | None, whole: float | None, kind: str = "", beyond: float =
         kind: its class, one of the stylesheet's.
         beyond: what comes on top of the part, drawn lighter.
     """
-    if not whole or not (part or beyond) or not math.isfinite(((part or 0.0) + beyond) / whole):
+    amount = part or 0.0
+    if not whole or not (amount or beyond) or not math.isfinite(reach := (amount + beyond) / whole):
         return Markup("")
-    width, both = (100 * min(1.0, max(0.0, each / whole)) for each in (part or 0.0, (part or 0.0) + beyond))
-    lighter = f'<rect class="beyond" width="{both:.1f}%" height="8"/>' if beyond else ""
+    width = 100 * min(1.0, max(0.008, amount / whole))
+    lighter = f'<rect class="beyond" width="{100 * min(1.0, max(0.0, reach)):.1f}%" height="8"/>' if beyond else ""
     return Markup(  # noqa: S704  numbers, and a word of ours
-        f'<svg class="bar {kind}" aria-hidden="true">{lighter}<rect width="{max(width, 0.8):.1f}%" height="8"/></svg>'
+        f'<svg class="bar {kind}" aria-hidden="true">{lighter}<rect width="{width:.1f}%" height="8"/></svg>'
     )
