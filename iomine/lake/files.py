@@ -86,7 +86,14 @@ class ParquetSink:
         self._pending_rows = self._pending_bytes = 0
         self._unfinished = path.with_name(path.name + ".tmp")
         self._unfinished.parent.mkdir(parents=True, exist_ok=True)
-        self._writer = pq.ParquetWriter(self._unfinished, self._schema, compression="zstd", compression_level=_COMPRESSION_LEVEL)
+        self._writer = pq.ParquetWriter(
+            self._unfinished,
+            self._schema,
+            compression="zstd",
+            compression_level=_COMPRESSION_LEVEL,
+            # Of numbers it is larger than they are once compressed, and takes longer to write.
+            use_dictionary=[column.name for column in self._schema if _is_text(column.type)],
+        )
         self._writer.add_key_value_metadata(dict(notes))
 
     def __enter__(self) -> Self:
@@ -173,6 +180,10 @@ def linked(root: Path, file: LakeFile, cluster: str | None) -> LakeFile:
         # Some file systems have no links, or none from one folder to another.
         shutil.copyfile(file.path, path)
     return replace(file, cluster=cluster, path=path)
+
+
+def _is_text(type_: pa.DataType) -> bool:
+    return bool(pa.types.is_string(type_) or pa.types.is_dictionary(type_))
 
 
 def row_groups(table: str, path: Path) -> Iterator[pa.Table]:
