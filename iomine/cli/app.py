@@ -3,14 +3,12 @@
 Command modules load what is heavy inside their functions, so that `iomine --help` answers at once.
 """
 
-import gc
 import importlib
 import os
 import pkgutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -18,17 +16,6 @@ from iomine.cli.terminal.failures import guarded
 from iomine.cli.terminal.text import LOG_FORMAT_VARIABLE, LogFormat
 
 _EPILOG = "Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 misused, 3 done with rejects."
-
-_OBJECTS_UNTIL_COLLECTED: Final = 50_000
-
-
-def main() -> None:
-    """Run the command line and exit."""
-    # NumPy would start threads to multiply matrices with, which nothing here does for long, and that takes as long as to load it.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # By default Python looks for garbage hundreds of times while modules are loaded, all of which stay.
-    gc.set_threshold(_OBJECTS_UNTIL_COLLECTED)
-    build_app(sys.argv[1] if len(sys.argv) > 1 else None)()
 
 
 def build_app(asked: str | None = None) -> typer.Typer:

@@ -29,8 +29,10 @@ def rows_of(answer: pa.Table) -> Rows:
 
 def _plain(column: pa.ChunkedArray) -> list[Any]:
     if pa.types.is_timestamp(column.type):
-        # Arrow would load pandas first, which takes as long as many answers.
-        since = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64()).to_pylist()
+        # Arrow would load pandas first, and to cast times all of its functions: each takes as long as many answers.
+        if column.type.unit != "us":
+            column = column.cast(pa.timestamp("us", column.type.tz))
+        since = [microseconds for chunk in column.chunks for microseconds in chunk.view(pa.int64()).to_pylist()]
         epoch = _EPOCH if column.type.tz else _EPOCH.replace(tzinfo=None)
         return [None if microseconds is None else epoch + timedelta(microseconds=microseconds) for microseconds in since]
     values = column.to_pylist()
