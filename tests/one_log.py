@@ -12,6 +12,7 @@ from iomine.report.page import page
 from iomine.report.radial import Radial, radials_of
 from iomine.report.trace import Highlight, Trace, traces_of
 from iomine.sources.darshan import read_log
+from iomine.triggers import reference_table
 from iomine.views.catalog import build_catalog
 from iomine.views.query import answer, open_catalog
 
@@ -29,7 +30,7 @@ def catalog_of(log: Path, folder: Path) -> tuple[Path, str]:
     lake: dict[str, list[str]] = {}
     for table, path, _, _ in sinks.files():
         lake.setdefault(table, []).append(path)
-    build_catalog(folder / "iomine.duckdb", lake, {}, {})
+    build_catalog(folder / "iomine.duckdb", lake, {"triggers": reference_table()}, {})
     return folder / "iomine.duckdb", read.log_id
 
 

@@ -14,7 +14,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.errors import LimitError, UsageError
-from iomine.triggers import find_manual, find_trigger
 from iomine.views.answers import Ask, Row, Rows, rows_of
 from iomine.views.questions import question
 
@@ -89,7 +88,8 @@ class Facts:
     Attributes:
         log: its row of `logs`, with `host_count` where the hosts of its ranks are known.
         job: what accounting knows of its job.
-        findings: fired verdicts of level high or warn, each with `title`, what it `needs`, and `metrics`; the costliest first.
+        findings: fired verdicts of level high or warn, the costliest first, each with `title`, what it `needs`, and, where all is
+            asked, `metrics`.
         notes: other fired verdicts, as findings but without `metrics`.
         unknown: verdicts that could not be reached, as `notes`, each with its `reason`.
         done_well: what the site's triggers find most often and did not find here, on the good side of their first threshold.
@@ -214,6 +214,7 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place], lists: Collection
     _add_verdicts(facts, rows)
     _add_jobs(facts, ask, {"cluster": cluster} | history)
     if lists is None:
+        _add_metrics(facts, rows)
         _add_pictures(facts, places, ask)
     yield from (facts[place.log_id] for place in places if place.log_id in facts)
 
@@ -241,6 +242,8 @@ _HAS_IOR: Final = "SELECT 1 FROM core.ior_test LIMIT 1"
 
 def _is_well(verdict: Row) -> bool:
     """Whether a trigger is clear by its first threshold, and not only since little was lost beyond it."""
+    from iomine.triggers import find_trigger  # noqa: PLC0415  loads every trigger
+
     trigger = find_trigger(verdict["code"])
     if trigger is None or verdict["value"] is None:
         return False
@@ -309,16 +312,18 @@ def _on_storage(layers: Mapping[str, Grid], log: Row) -> Grid | None:
 
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:
-    by_log = rows(question("report/verdicts"))
-    words = {code: _words(code) for code in {verdict["code"] for found in by_log.values() for verdict in found}}
-    for log_id, found in by_log.items():
+    for log_id, verdicts in rows(question("report/verdicts")).items():
         of_log = facts[log_id]
-        verdicts = [verdict | words[verdict["code"]] for verdict in found]
         of_log.unknown = [verdict for verdict in verdicts if verdict["state"] == "unknown"]
         of_log.not_applicable = [verdict for verdict in verdicts if verdict["state"] == "not applicable"]
         fired = [verdict for verdict in verdicts if verdict["state"] == "fired"]
         of_log.findings = [verdict for verdict in fired if verdict["level"] in _FINDING_LEVELS]
         of_log.notes = [verdict for verdict in fired if verdict["level"] not in _FINDING_LEVELS]
+
+
+def _add_metrics(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:
+    from iomine.triggers import find_trigger  # noqa: PLC0415  loads every trigger
+
     codes = {finding["code"] for of_log in facts.values() for finding in of_log.findings}
     # To say which these are takes a walk through all texts of a trigger.
     shown = {code: (trigger.view, trigger.shown) for code in codes if (trigger := find_trigger(code))}
@@ -342,12 +347,9 @@ def _metrics(view: str, sql: str, rows: Callable[[str], dict[str, Rows]]) -> dic
 
 def title_of(code: str) -> str:
     """What a trigger finds, in a few words."""
+    from iomine.triggers import find_manual  # noqa: PLC0415  loads every trigger
+
     return page.title if (page := find_manual(code)) else code
-
-
-def _words(code: str) -> Row:
-    needs = trigger.needs if (trigger := find_trigger(code)) else "a trigger that is no more"
-    return {"title": title_of(code), "needs": needs}
 
 
 def _metric_questions(shown: Mapping[str, tuple[str, Sequence[str]]]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from iomine.report.page import as_json, doubt, page
 from iomine.report.pictures import gray_png, heat
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
+from iomine.triggers import reference_table
 from iomine.views.catalog import build_catalog
 from iomine.views.query import answer, open_catalog
 
@@ -54,7 +55,7 @@ def facts_of(tmp_path: Path) -> Callable[..., Facts]:
 
     def made(**tables: Rows | pa.Table) -> Facts:
         files = {name: [_written(tmp_path / "lake" / name, name, rows)] for name, rows in ({"log": [LOG]} | tables).items()}
-        build_catalog(tmp_path / "iomine.duckdb", files, {}, {})
+        build_catalog(tmp_path / "iomine.duckdb", files, {"triggers": reference_table()}, {})
         with open_catalog(tmp_path / "iomine.duckdb") as con:
             (facts,) = gather(partial(answer, con), [Place("blue", NIGHT, LOG_ID)])
         return facts
