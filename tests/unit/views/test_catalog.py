@@ -64,6 +64,27 @@ def test_rows_of_all_nights_and_clusters_are_found(tmp_path: Path, write_rows):
     )
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize("moves", [False, True])
+def test_cluster_and_night_are_those_of_the_folders_whichever_files_share_them(tmp_path: Path, write_rows, count, moves):
+    """A key that all files have in common, and one that they do not, are worked out in different ways."""
+    clusters = ("al%27%2Fpha", "al%27%2Fpha", "al%27%2Fphabet", "al")
+    nights = ("2024-04-18", "2024-04-19", "2024-04-18", "2024-04-18")
+    names = {"al%27%2Fpha": "al'/pha", "al%27%2Fphabet": "al'/phabet", "al": "al"}
+    database = tmp_path / "iomine.duckdb"
+    for order in ([*range(4)], [2, 3, 1, 0], [3, 0, 2, 1]):
+        chosen = order[:count]
+        paths = [write_rows("log", [{"log_id": str(n)}], cluster=clusters[n], night=nights[n]) for n in chosen]
+        build_catalog(database, {"log": paths}, {}, {}, moves=moves)
+        expected = [
+            {"cluster": names[clusters[n]], "night": dt.date.fromisoformat(nights[n]), "log_id": str(n)} for n in sorted(chosen)
+        ]
+        assert expected == rows(database, "SELECT cluster, night, log_id FROM logs ORDER BY log_id")
+        for row in expected:
+            found = rows(database, "SELECT log_id FROM logs WHERE cluster = ? AND night = ? AND log_id = ?", *row.values())
+            assert [{"log_id": row["log_id"]}] == found
+
+
 def test_a_night_asked_for_opens_no_other_nights_files(tmp_path: Path, write_rows):
     """A query for nights does not touch files of others: here they are gone."""
     database = tmp_path / "iomine.duckdb"
