@@ -124,10 +124,7 @@ def _compared(name: str, log: Log) -> Iterator[Compared]:
 
 def _of_files(requests: Requests, file_ids: set[int], op: int) -> Requests:
     """The requests of these files in one direction."""
-    is_row = np.isin(requests.file_ids, list(file_ids)) & (requests.ops == op)
-    is_taken = is_row[requests.rows]
-    names = ("rows", "ranks", "begins", "ends", "starts", "seconds", "ticks")
-    return requests._replace(**{name: getattr(requests, name)[is_taken] for name in names})
+    return requests.of_rows(np.isin(requests.file_ids, list(file_ids)) & (requests.ops == op))
 
 
 # Programs that were run twice, or might have been: the log that is gathered, forwarders, and the log that shows what came of it.

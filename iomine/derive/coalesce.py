@@ -75,6 +75,7 @@ class Requests(NamedTuple):
         starts: when each started, in seconds since the start of the run.
         seconds: how long each took, as traced.
         ticks: how many requests its rank made on the file in that direction before.
+        made: indices of all, by row and rank, then in the order in which they were made.
         file_ids: file of each row.
         ops: direction of each row, an index into `OPS`.
         logs: log of each row.
@@ -90,6 +91,7 @@ class Requests(NamedTuple):
     starts: Floats
     seconds: Floats
     ticks: Integers
+    made: Integers
     file_ids: Integers
     ops: Integers
     logs: Integers
@@ -97,11 +99,14 @@ class Requests(NamedTuple):
     has_layout: Flags
     is_shared: Flags
 
-    def of_logs(self, are_wanted: Flags) -> "Requests":
-        """Those of some logs."""
-        is_wanted = are_wanted[self.logs][self.rows]
-        of_requests = self._fields[: self._fields.index("file_ids")]
-        return self if is_wanted.all() else self._replace(**{name: getattr(self, name)[is_wanted] for name in of_requests})
+    def of_rows(self, are_wanted: Flags) -> "Requests":
+        """Those of some rows."""
+        is_wanted = are_wanted[self.rows]
+        if is_wanted.all():
+            return self
+        of_requests = self._fields[: self._fields.index("made")]
+        made = (np.cumsum(is_wanted) - 1)[self.made[is_wanted[self.made]]]
+        return self._replace(made=made, **{name: getattr(self, name)[is_wanted] for name in of_requests})
 
     def with_stripes(self, stripe_bytes: int) -> "Requests":
         """The same on files of other stripes."""
@@ -200,7 +205,10 @@ def requests_of(ordered: Ordered, tables: Tables) -> Requests:
     rows = groups.rows[order.groups]
     at = np.flatnonzero(~is_unknown[rows])
     ticks = np.arange(len(rows)) - np.repeat(order.firsts, np.diff(order.firsts, append=len(rows)))
-    at = at[order_by(rows[at], order.begins[at])]
+    by_offset = order_by(rows[at], order.begins[at])
+    at = at[by_offset]
+    made = np.empty_like(at)
+    made[by_offset] = np.arange(len(at))
     file_numbers = np.unique(groups.file_ids, return_inverse=True)[1]
     of_pairs = file_numbers[groups.rows]
     pairs = of_pairs[grouped(of_pairs, groups.ranks)[0]]
@@ -216,6 +224,7 @@ def requests_of(ordered: Ordered, tables: Tables) -> Requests:
         starts,
         seconds,
         ticks[at],
+        made,
         groups.file_ids,
         groups.ops,
         groups.logs,
@@ -279,55 +288,33 @@ def coalesced(requests: Requests, groups: Integers, gathering: Gathering) -> Lef
 
 def _lefts(requests: Requests, groups: Integers, choices: Sequence[Forwarders], ways: Ways) -> list[Left]:
     """The same for each choice of forwarders, and for each window of the ways."""
-    touched = _ranges(requests, np.zeros_like(requests.rows))
-    before = _before(requests, touched, groups, ways.cap_bytes)
-    pairs = [_stripe_clients(touched, requests.stripes, groups, choice.of_rank[touched.ranks]) for choice in choices]
-    # Of a long trace these take as much memory as its requests, and so does what it touches in each window.
+    files = _Files(requests.stripes, groups, ways.cap_bytes)
+    touched = _stripes_touched(requests)
+    before = _before(requests, touched, files)
+    pairs = [_stripe_clients(touched, choice.of_rank[touched.ranks], files) for choice in choices]
+    # Of a long trace these take as much memory as its requests, and so does what meets in each window.
     del touched
+    whole = files.sent(requests.rows, requests.begins, requests.ends)
+    kinds = files.joint_kinds(requests)
+    made = _made(requests)
 
     def within(window: Window) -> list[Left]:
-        ranges = _ranges(requests, _windows(requests, window))
-        return [
-            _left(ranges, requests.stripes, groups, before, of_choice, gathering=Gathering(choice, window, ways.cap_bytes))
-            for choice, of_choice in zip(choices, pairs, strict=True)
-        ]
+        windows = _windows(requests, window)
+        held = None if window == TICK else _held(made, windows[requests.made], groups)
+        joints, tangled = _met(requests, _combined(requests.rows, windows), kinds)
+        apart = whole - files.sent(tangled.rows, tangled.begins, tangled.ends)
+        # A tick has one request of each rank.
+        tangled = tangled if window == TICK else tangled.of_ranks()
+
+        def left(of_rank: Integers, stripe_clients: Integers) -> Left:
+            sent = apart - joints.spared(of_rank, len(before.stripe_count))
+            if len(tangled.rows):
+                sent += files.gathered(tangled, of_rank)
+            return _left(before, stripe_clients, sent, None if held is None else held.most(of_rank))
+
+        return [left(choice.of_rank, of_choice) for choice, of_choice in zip(choices, pairs, strict=True)]
 
     return [left for of_choice in zip(*map(within, ways.windows), strict=True) for left in of_choice]
-
-
-class _Ranges(NamedTuple):
-    """What each rank touches in each window, ranges that touch as one; by row, window and offset.
-
-    Attributes:
-        rows: row of each.
-        ranks: rank of each.
-        windows: window of each.
-        cells: row and window of each as one number, as `_combined` gives it, ascending.
-        begins: where in the file each begins.
-        ends: where it ends.
-        moved_bytes: bytes moved within it.
-    """
-
-    rows: Integers
-    ranks: Integers
-    windows: Integers
-    cells: Integers
-    begins: Integers
-    ends: Integers
-    moved_bytes: Integers
-
-
-def _ranges(requests: Requests, windows: Integers) -> _Ranges:
-    cells = _combined(requests.rows, windows)
-    keys = _combined(cells, requests.ranks)
-    order = order_by(keys)
-    firsts, begins, ends = _extents(_differs(keys[order]), requests.begins[order], requests.ends[order])
-    moved = np.add.reduceat((requests.ends - requests.begins)[order], firsts) if len(firsts) else firsts
-    # Requests lie by row and offset, so that their places are an order by both.
-    at = order[firsts]
-    back = order_by(cells[at], at)
-    at = at[back]
-    return _Ranges(requests.rows[at], requests.ranks[at], windows[at], cells[at], begins[back], ends[back], moved[back])
 
 
 class _Before(NamedTuple):
@@ -341,85 +328,278 @@ class _Before(NamedTuple):
     touched_bytes: Integers
 
 
-def _before(requests: Requests, touched: _Ranges, groups: Integers, cap_bytes: int) -> _Before:
-    """Counts of requests.
-
-    Args:
-        requests: the requests.
-        touched: what each rank touches in all of the run.
-        groups: group of each row.
-        cap_bytes: most bytes that are sent at once.
-    """
-    of_request = groups[requests.rows]
-    lengths = requests.ends - requests.begins
-    firsts, lows, highs = _extents(_differs(touched.rows), touched.begins, touched.ends)
-    return _Before(
-        _sums(of_request, -(-lengths // cap_bytes), groups),
-        _sums(of_request, lengths, groups),
-        _sums(of_request, requests.begins % _each(requests.stripes, requests.rows) == 0, groups),
-        _stripe_clients(touched, requests.stripes, groups, touched.ranks),
-        _stripe_clients(touched, requests.stripes, groups, np.zeros_like(touched.ranks)),
-        _sums(groups[touched.rows[firsts]], highs - lows, groups),
-    )
-
-
-def _left(
-    ranges: _Ranges, stripes_of: Integers, groups: Integers, before: _Before, stripe_clients: Integers, *, gathering: Gathering
-) -> Left:
-    forwarders, window, cap_bytes = gathering
-    of_range = forwarders.of_rank[ranges.ranks]
-    # Ranges lie by row, window and offset, and sorting keeps that.
-    order = order_by(of_range)
-    is_new = _differs(_combined(of_range, ranges.cells)[order])
-    firsts, lows, highs = _extents(is_new, ranges.begins[order], ranges.ends[order])
-    rows = ranges.rows[order[firsts]]
-    first_piece, last_piece = lows // cap_bytes, (highs - 1) // cap_bytes
-    # The first piece starts where the extent does, all others at multiples of the cap.
-    steps = _each(stripes_of // np.gcd(stripes_of, cap_bytes), rows)
-    aligned = (lows % _each(stripes_of, rows) == 0) + (last_piece // steps - first_piece // steps)
-    of_group = groups[rows]
+def _left(before: _Before, stripe_clients: Integers, sent: Integers, held: Integers | None) -> Left:
+    left_count, left_bytes, left_aligned_count = sent
     return Left(
         before.request_count,
-        _sums(of_group, last_piece - first_piece + 1, groups),
+        left_count,
         before.moved_bytes,
-        _sums(of_group, highs - lows, groups),
+        left_bytes,
         before.aligned_count,
-        _sums(of_group, aligned, groups),
+        left_aligned_count,
         before.stripe_client_count,
         stripe_clients,
         before.stripe_count,
         before.touched_bytes,
-        None if window == TICK else _held(ranges, order, is_new, of_range, groups),
+        held,
     )
 
 
-def _held(ranges: _Ranges, order: Integers, is_new: Flags, forwarders: Integers, groups: Integers) -> Integers:
-    """The most bytes of each group that one forwarder gets in one window.
+class _Files(NamedTuple):
+    """What is known of each row of the requests, and how much of it is sent at once.
+
+    Attributes:
+        stripes: bytes of a stripe.
+        groups: the group that it counts in.
+        cap_bytes: most bytes that are sent at once.
+    """
+
+    stripes: Integers
+    groups: Integers
+    cap_bytes: int
+
+    def sums(self, rows: Integers, *values: npt.NDArray[Any]) -> Integers:
+        """Whole sums of values of rows, of each kind by group."""
+        of_group = self.groups[rows]
+        sums = np.zeros((len(values), _total(self.groups)), np.int64)
+        for one, of_rows in zip(sums, values, strict=True):
+            # Of another kind, values would be brought into this one by one.
+            np.add.at(one, of_group, of_rows.astype(np.int64, copy=False))
+        return sums
+
+    def sent(self, rows: Integers, begins: Integers, ends: Integers) -> Integers:
+        """What is sent of ranges of files that do not touch: pieces, their bytes, and how many start on a stripe, by group."""
+        firsts, lasts = begins // self.cap_bytes, (ends - 1) // self.cap_bytes
+        # The first piece starts where the range does, all others at multiples of the cap.
+        steps = _each(self.stripes // np.gcd(self.stripes, self.cap_bytes), rows)
+        aligned = (begins % _each(self.stripes, rows) == 0) + (lasts // steps - firsts // steps)
+        return self.sums(rows, lasts - firsts + 1, ends - begins, aligned)
+
+    def gathered(self, ranges: "_Ranges", of_rank: Integers) -> Integers:
+        """What forwarders send of ranges."""
+        at, begins, ends = ranges.merged(of_rank[ranges.ranks])
+        return self.sent(ranges.rows[at], begins, ends)
+
+    def joint_kinds(self, requests: Requests) -> Integers:
+        """The kind of the joint where each request begins, see `_Joints`; negative where what comes before ends a piece."""
+        is_aligned = requests.begins % _each(self.stripes, requests.rows) == 0
+        return np.where(requests.begins % self.cap_bytes, 2 * self.groups[requests.rows] + is_aligned, -1)
+
+
+class _Ranges(NamedTuple):
+    """Ranges of files, by cell and then by where they begin; of one cell only those are merged that have the same client.
+
+    Attributes:
+        rows: row of each.
+        ranks: rank of each.
+        cells: cell of each, ascending.
+        begins: where it begins.
+        ends: where it ends.
+    """
+
+    rows: Integers
+    ranks: Integers
+    cells: Integers
+    begins: Integers
+    ends: Integers
+
+    def merged(self, clients: Integers) -> tuple[Integers, Integers, Integers]:
+        """Those of one client that touch or overlap as one, by client and then in order.
+
+        Returns:
+            Index of the first range of each, where it begins, and where it ends.
+        """
+        is_other = _differs(clients) | _differs(self.cells)
+        is_other[:1] = True
+        # Often ranks of one client touch the same, one after the other.
+        is_other[1:] |= self.ends[1:] > self.ends[:-1]
+        at = np.flatnonzero(is_other)
+        # Sorting keeps the order of each client's.
+        at = at[order_by(clients[at])]
+        firsts, begins, ends = _extents(_differs(clients[at]) | _differs(self.cells[at]), self.begins[at], self.ends[at])
+        return at[firsts], begins, ends
+
+    def of_ranks(self) -> "_Ranges":
+        """Those of one rank that touch or overlap as one."""
+        at, begins, ends = self.merged(self.ranks)
+        if len(at) == len(self.rows):
+            return self
+        back = order_by(at)
+        at = at[back]
+        return _Ranges(self.rows[at], self.ranks[at], self.cells[at], begins[back], ends[back])
+
+
+def _stripes_touched(requests: Requests) -> _Ranges:
+    """The stripes of each file that each rank touches in all of the run."""
+    stripes = _each(requests.stripes, requests.rows)
+    ends = (requests.ends - 1) // stripes + 1
+    return _Ranges(requests.rows, requests.ranks, requests.rows, requests.begins // stripes, ends).of_ranks()
+
+
+def _stripe_clients(touched: _Ranges, clients: Integers, files: _Files) -> Integers:
+    """Distinct pairs of stripe and client, by group."""
+    at, begins, ends = touched.merged(clients)
+    counts: Integers = files.sums(touched.rows[at], ends - begins)[0]
+    return counts
+
+
+def _before(requests: Requests, touched: _Ranges, files: _Files) -> _Before:
+    """Counts of requests."""
+    rows, lengths = requests.rows, requests.ends - requests.begins
+    is_aligned = requests.begins % _each(requests.stripes, rows) == 0
+    firsts, begins, ends = _extents(_differs(rows), requests.begins, requests.ends)
+    request_count, moved_bytes, aligned_count = files.sums(rows, -(-lengths // files.cap_bytes), lengths, is_aligned)
+    return _Before(
+        request_count,
+        moved_bytes,
+        aligned_count,
+        files.sums(touched.rows, touched.ends - touched.begins)[0],
+        _stripe_clients(touched, np.zeros_like(touched.ranks), files),
+        files.sums(rows[firsts], ends - begins)[0],
+    )
+
+
+class _Joints(NamedTuple):
+    """Where one request of a cell begins and one other ends, with which it is one if one forwarder has both.
+
+    Attributes:
+        kinds: twice the group of each, and one more where it is a boundary of a stripe.
+        befores: rank whose request ends.
+        afters: rank whose request begins.
+        counts: how many there are.
+    """
+
+    kinds: Integers
+    befores: Integers
+    afters: Integers
+    counts: Integers
+
+    def spared(self, of_rank: Integers, group_count: int) -> Integers:
+        """What forwarders do not send as they have both, in the order of `_Files.sent`."""
+        sums = np.zeros((group_count, 2), np.int64)
+        np.add.at(sums.reshape(-1), self.kinds, self.counts * (of_rank[self.befores] == of_rank[self.afters]))
+        return np.array([sums.sum(axis=1), np.zeros(group_count, np.int64), sums[:, 1]])
+
+
+def _met(requests: Requests, cells: Integers, kinds: Integers) -> tuple[_Joints, _Ranges]:
+    """Where requests touch and nothing else does, which is most, and all that overlap, with what touches these.
 
     Args:
-        ranges: what each rank touches in each window.
-        order: of these by forwarder, row and window.
-        is_new: whether, in that order, any of the three differs from that of the one before.
-        forwarders: of each range.
+        requests: the requests.
+        cells: number of row and window of each, ascending with the row.
+        kinds: kind of the joint where it begins.
+    """
+    order = order_by(cells)
+    is_new = _differs(cells[order])
+    begins, ends = requests.begins[order], requests.ends[order]
+    most = _running_most(ends, is_new)
+    # Of each and the one before it, of which the first and the last have none.
+    overlaps, touches = np.zeros((2, len(order) + 1), bool)
+    overlaps[1:-1] = ~is_new[1:] & (begins[1:] < most[:-1])
+    touches[1:-1] = ~is_new[1:] & (begins[1:] == most[:-1])
+    is_clear = ~(overlaps[1:] | overlaps[:-1])
+    is_joint = touches[:-1] & is_clear
+    is_joint[1:] &= is_clear[:-1]
+    is_tangled = ~is_clear | (touches[:-1] & ~is_joint)
+    is_tangled[:-1] |= touches[1:-1] & ~is_joint[1:]
+    at = np.flatnonzero(is_tangled)
+    # Between these and what does not touch them, numbers of cells differ: a joint is not merged.
+    tangled = _Ranges(
+        requests.rows[order[at]],
+        requests.ranks[order[at]],
+        np.cumsum(~(overlaps | touches)[:-1] | is_joint, dtype=np.int64)[at],
+        begins[at],
+        ends[at],
+    )
+    at = np.flatnonzero(is_joint)
+    of_joints = kinds[order[at]]
+    at, of_joints = at[of_joints >= 0], of_joints[of_joints >= 0]
+    befores, afters = requests.ranks[order[at - 1]], requests.ranks[order[at]]
+    keys = _combined(_combined(of_joints, befores), afters)
+    order = order_by(keys)
+    firsts, counts = _summed(_differs(keys[order]), np.ones_like(order))
+    at = order[firsts]
+    return _Joints(of_joints[at], befores[at], afters[at], counts), tangled
+
+
+class _Made(NamedTuple):
+    """Requests by row and rank, then in the order in which they were made.
+
+    Attributes:
+        rows: row of each.
+        ranks: rank of each.
+        lengths: its bytes.
+        is_next: whether its row or rank differs from that of the one before.
+    """
+
+    rows: Integers
+    ranks: Integers
+    lengths: Integers
+    is_next: Flags
+
+
+def _made(requests: Requests) -> _Made:
+    rows, ranks = requests.rows[requests.made], requests.ranks[requests.made]
+    return _Made(rows, ranks, (requests.ends - requests.begins)[requests.made], _differs(rows) | _differs(ranks))
+
+
+class _Held(NamedTuple):
+    """What ranks have a forwarder hold in each window, by group, window and rank.
+
+    Attributes:
+        is_new: whether the group or window of each differs from that of the one before.
+        ranks: rank of each.
+        bytes: its bytes.
+        groups: group of each.
+        least: bytes of each group that a forwarder holds at least.
+    """
+
+    is_new: Flags
+    ranks: Integers
+    bytes: Integers
+    groups: Integers
+    least: Integers
+
+    def most(self, of_rank: Integers) -> Integers:
+        """The most bytes of each group that one forwarder gets in one window."""
+        forwarders = of_rank[self.ranks]
+        # Neighbours come first: where ranks of a forwarder follow one another, that is all.
+        at, sums = _summed(self.is_new | _differs(forwarders), self.bytes)
+        keys = _combined(np.cumsum(self.is_new, dtype=np.int64)[at], forwarders[at])
+        order = order_by(keys)
+        firsts, sums = _summed(_differs(keys[order]), sums[order])
+        most = self.least.copy()
+        np.maximum.at(most, self.groups[at[order[firsts]]], sums)
+        return most
+
+
+def _held(made: _Made, windows: Integers, groups: Integers) -> _Held:
+    """What a forwarder holds: all files of a group at once.
+
+    Args:
+        made: the requests.
+        windows: window of each.
         groups: group of each row.
     """
-    most = np.zeros(_total(groups), np.int64)
-    if len(order):
-        of_cells, sums = _summed(is_new, ranges.moved_bytes[order])
-        at = order[of_cells]
-        # A forwarder holds all files of a group at once.
-        of_group = groups[ranges.rows[at]]
-        keys = _combined(_combined(of_group, forwarders[at]), ranges.windows[at])
-        by_group = order_by(keys)
-        firsts, sums = _summed(_differs(keys[by_group]), sums[by_group])
-        np.maximum.at(most, of_group[by_group[firsts]], sums)
-    return most
+    firsts, sums = _summed(made.is_next | _differs(windows), made.lengths)
+    of_group, ranks = groups[made.rows[firsts]], made.ranks[firsts]
+    least = np.zeros(_total(groups), np.int64)
+    np.maximum.at(least, of_group, sums)
+    cells = _combined(of_group, windows[firsts])
+    order = order_by(cells, ranks)
+    firsts, totals = _summed(_differs(cells[order]), sums[order])
+    # Where all ranks together move no more in a window than one of them does in another, none of its forwarders holds the most.
+    is_full = totals > least[of_group[order[firsts]]]
+    if not is_full.all():
+        order = order[np.repeat(is_full, np.diff(firsts, append=len(order)))]
+    cells = cells[order]
+    return _Held(_differs(cells), ranks[order], sums[order], of_group[order], least)
 
 
 def _summed(is_new: Flags, values: Integers) -> tuple[Integers, Integers]:
-    """Index of the first value of each stretch that begins with a new one, and the sum of its values; at least one."""
-    firsts = np.append(0, np.flatnonzero(is_new))
-    return firsts, np.add.reduceat(values, firsts)
+    """Index of the first value of each stretch that begins with a new one, and the sum of its values."""
+    firsts = np.append(0, np.flatnonzero(is_new))[: len(values)]
+    return firsts, np.add.reduceat(values, firsts) if len(firsts) else firsts
 
 
 def _windows(requests: Requests, window: Window) -> Integers:
@@ -496,18 +676,6 @@ def _running_most(values: Integers, is_new: Flags) -> Integers:
     return shifted
 
 
-def _stripe_clients(touched: _Ranges, stripes_of: Integers, groups: Integers, clients: Integers) -> Integers:
-    """Distinct pairs of stripe and client, by group."""
-    stripes = _each(stripes_of, touched.rows)
-    order = order_by(clients)
-    is_new = _differs(_combined(clients, touched.cells)[order])
-    firsts, lasts = (touched.begins // stripes)[order], ((touched.ends - 1) // stripes)[order]
-    seen = np.full(len(order), -1)
-    seen[1:] = np.where(is_new[1:], -1, _running_most(lasts, is_new)[:-1])
-    new = np.maximum(lasts - np.maximum(firsts, seen + 1) + 1, 0)
-    return _sums(groups[touched.rows[order]], new, groups)
-
-
 def _each(of_rows: Integers, rows: Integers) -> Integers | np.int64:
     """The value of each row, or where all have the same that one, by which NumPy divides much faster."""
     return of_rows[0] if len(of_rows) and (of_rows == of_rows[0]).all() else of_rows[rows]
@@ -515,14 +683,6 @@ def _each(of_rows: Integers, rows: Integers) -> Integers | np.int64:
 
 def _total(groups: Integers) -> int:
     return int(groups.max(initial=-1)) + 1
-
-
-def _sums(keys: Integers, values: npt.NDArray[Any], groups: Integers) -> Integers:
-    """Whole sums by group."""
-    sums = np.zeros(_total(groups), np.int64)
-    # Of another kind, values would be brought into this one by one.
-    np.add.at(sums, keys, values.astype(np.int64, copy=False))
-    return sums
 
 
 def request_costs(requests: Requests, groups: Integers) -> tuple[Floats, Integers]:
@@ -589,7 +749,8 @@ def _of_layer(
     if not is_asked.any():
         return {}
     nprocs = np.where(is_asked, nprocs, 0)
-    requests = requests_of(ordered, tables).of_logs(is_asked)
+    requests = requests_of(ordered, tables)
+    requests = requests.of_rows(is_asked[requests.logs])
     # Ranks of all logs are numbered through.
     requests = requests._replace(ranks=requests.ranks + (np.cumsum(nprocs) - nprocs)[requests.logs][requests.rows])
     if ways.stripe_bytes is not None:

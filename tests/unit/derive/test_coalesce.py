@@ -45,6 +45,8 @@ _ROW = st.fixed_dictionaries(
         "start_seconds": st.floats(0, 3),
     }
 )
+# Requests that lie end to end, as most do.
+_TILE = st.builds(lambda row, tile: row | {"offset_bytes": tile * 5, "length_bytes": 5}, _ROW, st.integers(0, 12))
 _FAR = st.sampled_from([0, 2**29])
 
 
@@ -110,14 +112,15 @@ def as_rows(requests: Requests, left: Left) -> dict[tuple[int, str], dict[str, i
     }
 
 
-@settings(deadline=None)
-@given(
-    st.lists(_ROW, min_size=1, max_size=40, unique_by=lambda row: row["start_seconds"]),
-    st.lists(st.integers(0, 3), min_size=NPROCS, max_size=NPROCS),
-    st.sampled_from([TICK, 0.1, 1.0]),
-    st.integers(1, 16),
-    _FAR,
+_ROWS = st.sampled_from([_ROW, _TILE, _ROW | _TILE]).flatmap(
+    lambda kind: st.lists(kind, min_size=1, max_size=40, unique_by=lambda row: row["start_seconds"])
 )
+_OF_RANK = st.lists(st.integers(0, 3), min_size=NPROCS, max_size=NPROCS)
+_WINDOWS = st.sampled_from([TICK, 0.1, 1.0])
+
+
+@settings(deadline=None)
+@given(_ROWS, _OF_RANK, _WINDOWS, st.integers(1, 16), _FAR)
 def test_left_requests_equal_brute_force(rows: Rows, forwarder_of: list[int], window: Any, cap: int, far: int) -> None:
     """Whatever the mapping, window and cap, each file and direction gives what a loop over bytes gives."""
     tables, (trace,) = ordered(rows)
@@ -128,6 +131,17 @@ def test_left_requests_equal_brute_force(rows: Rows, forwarder_of: list[int], wi
     gathering = Gathering(Forwarders(1, 4, np.array(forwarder_of)), window, cap)
     expected = by_hand(rows, forwarder_of, window, cap)
     assert as_rows(requests, coalesced(moved, np.arange(len(requests.file_ids)), gathering)) == expected
+
+
+@settings(deadline=None)
+@given(_ROWS, _OF_RANK, _WINDOWS, st.sets(st.sampled_from(FILES)))
+def test_requests_of_some_rows_are_gathered_alone(rows: Rows, forwarder_of: list[int], window: Any, files: set[int]) -> None:
+    """Requests of some files give what they give where there are no others."""
+    tables, (trace,) = ordered(rows)
+    requests = requests_of(trace, tables)
+    taken = requests.of_rows(np.isin(requests.file_ids, list(files)))
+    gathered = coalesced(taken, np.arange(len(requests.file_ids)), Gathering(Forwarders(1, 4, np.array(forwarder_of)), window, 7))
+    assert as_rows(taken, gathered) == by_hand([row for row in rows if row["file_id"] in files], forwarder_of, window, 7)
 
 
 def layer_of(log: Log, layer: str) -> Requests:
