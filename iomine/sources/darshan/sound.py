@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from iomine.schema.column import as_arrow
 from iomine.sources.darshan.counters import LAYOUTS
-from iomine.sources.darshan.decoded import TOO_MANY, Columns, Records, are_floats
+from iomine.sources.darshan.decoded import TOO_MANY, Columns, Records, are_floats, row_count
 from iomine.sources.darshan.doubts import NEGATIVE, Doubted, Fault, Findings, Run
 
 _UNKNOWN: Final = -1
@@ -66,11 +66,12 @@ _ROUNDING_RATIO: Final = 1e-9
 _MODULE_OF: Final = {layout.table: module for module, layout in LAYOUTS.items()}
 # Tables whose records hold more than counters.
 _WORDS_OF_MORE: Final = {layout.table: layout.words for layout in LAYOUTS.values() if layout.trailing_words}
-_TRACED: Final = {"posix": "posix_file", "mpiio": "mpiio_file"}
+# Of tables of files that have traces.
+_LAYERS: Final = {"posix_file": "posix", "mpiio_file": "mpiio"}
 
 
 def suspects(logs: Sequence[Mapping[str, Sequence[Columns]]], runs: Sequence[Run]) -> set[int]:
-    """Which of several logs `sound` may find anything in: all of its checks but that of traces, of all records at once.
+    """Which of several logs `sound` may find anything in: all of its checks, of all records at once.
 
     Args:
         logs: the tables of each.
@@ -80,12 +81,13 @@ def suspects(logs: Sequence[Mapping[str, Sequence[Columns]]], runs: Sequence[Run
     records: dict[str, list[tuple[int, Records]]] = {}
     for number, tables in enumerate(logs):
         for table, parts in tables.items():
+            counted = [(number, part) for part in parts if isinstance(part, Records)]
             # What is not looked at here is for `sound`.
-            if table in _WORDS_OF_MORE or table == "dxt_file":
+            if table in _WORDS_OF_MORE or (table in _CALL_COUNTS and len(counted) < len(parts)):
                 found.add(number)
-            records.setdefault(table, []).extend((number, part) for part in parts if isinstance(part, Records))
+            records.setdefault(table, []).extend(counted)
     limits = _Limits.of(runs)
-    for of_table in records.values():
+    for table, of_table in records.items():
         if of_table:
             part = Records.stacked([part for _, part in of_table])
             log_of = np.repeat([number for number, _ in of_table], [part.row_count for _, part in of_table])
@@ -94,6 +96,8 @@ def suspects(logs: Sequence[Mapping[str, Sequence[Columns]]], runs: Sequence[Run
             for _, are_sound in _sound_measures(part, own):
                 is_sound &= are_sound.all(axis=1)
             found.update(log_of[~is_sound].tolist())
+            for _, own_logs, traced, most in _traced_and_counted(table, [(log_of, part)], logs):
+                found.update(own_logs[traced > most].tolist())
     return found
 
 
@@ -140,9 +144,9 @@ def sound(
         table: [_checked(table, part, run, findings, is_sized=table not in unsized) for part in parts]
         for table, parts in tables.items()
     }
-    for layer, table in _TRACED.items():
-        if table in whole and "dxt_file" in tables:
-            _hold_traces(layer, table, mended, findings)
+    for table in _LAYERS:
+        if table in whole:
+            _hold_traces(table, mended, findings)
     return mended, Doubted(frozenset(findings.columns), findings.reasons, findings.marked, tuple(findings.doubts))
 
 
@@ -346,24 +350,50 @@ def _sized(table: str, names: tuple[str, ...]) -> list[_Sized]:
     ]
 
 
-def _hold_traces(layer: str, table: str, tables: Mapping[str, Sequence[Columns]], findings: Findings) -> None:
+def _hold_traces(table: str, tables: Mapping[str, Sequence[Columns]], findings: Findings) -> None:
     """Notes files of which more requests were traced than counted. Fewer is no doubt: a trace has its limits."""
-    records = [part for part in tables.get(table, ()) if isinstance(part, Mapping)]
-    traces = [part for part in tables["dxt_file"] if as_arrow(part["layer"])[0].as_py() == layer]
+    records = [(np.zeros(row_count(part), np.int64), part) for part in tables.get(table, ())]
+    for op, _, traced, most in _traced_and_counted(table, records, [tables]):
+        if (is_off := traced > most).any():
+            fault = Fault("trace", "more traced than counted", float(most[is_off].max()))
+            module = f"DXT_{_LAYERS[table].upper()}"
+            findings.add(module, "dxt_file", f"{op}_count", fault, traced[is_off], is_kept=True)
+
+
+def _traced_and_counted(
+    table: str, records: Sequence[tuple[npt.NDArray[np.int64], Columns]], logs: Sequence[Mapping[str, Sequence[Columns]]]
+) -> Iterator[tuple[str, npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]]:
+    """Requests that were traced of each file, and the most that there can have been.
+
+    Args:
+        table: the table of files.
+        records: its parts, and the log of each of their rows.
+        logs: the tables of each log.
+
+    Yields:
+        For each direction its name, the log of each file, what was traced, and the most.
+    """
+    layer = _LAYERS.get(table)
+    traces = [
+        (np.full(row_count(part), number), part)
+        for number, tables in enumerate(logs)
+        for part in (tables.get("dxt_file", ()) if layer else ())
+        if as_arrow(part["layer"])[0].as_py() == layer
+    ]
     if not records or not traces:
         return
-    files, codes = np.unique(np.concatenate([np.asarray(part["file_id"]) for part in records]), return_inverse=True)
+    parts = [*records, *traces]
+    ids, of_ids = np.unique(np.concatenate([np.asarray(part["file_id"]) for _, part in parts]), return_inverse=True)
+    keys = np.concatenate([log_of for log_of, _ in parts]) * len(ids) + of_ids
+    counted, own = np.split(keys, [sum(len(log_of) for log_of, _ in records)])
+    files, codes = np.unique(counted, return_inverse=True)
+    at = np.searchsorted(files, own).clip(max=len(files) - 1)
+    is_there = files[at] == own
     for op in ("read", "write"):
-        calls = [[np.asarray(part[call.format(op)], np.float64) for call in _CALL_COUNTS[table]] for part in records]
+        calls = [[np.asarray(part[call.format(op)], np.float64) for call in _CALL_COUNTS[table]] for _, part in records]
         # Where a count is not known, any number of requests may have been traced.
         most = np.bincount(
             codes, np.concatenate([np.where(np.array(of) < 0, np.inf, of).sum(axis=0) for of in calls]), len(files)
         )
-        own = np.concatenate([np.asarray(part["file_id"]) for part in traces])
-        at = np.searchsorted(files, own).clip(max=len(files) - 1)
-        is_there = files[at] == own
-        counts = np.concatenate([np.asarray(part[f"{op}_count"]) for part in traces])
-        traced = np.bincount(at[is_there], counts[is_there], len(files))
-        if (is_off := traced > most).any():
-            fault = Fault("trace", "more traced than counted", float(most[is_off].max()))
-            findings.add(f"DXT_{layer.upper()}", "dxt_file", f"{op}_count", fault, traced[is_off], is_kept=True)
+        counts = np.concatenate([np.asarray(part[f"{op}_count"]) for _, part in traces])
+        yield op, files // len(ids), np.bincount(at[is_there], counts[is_there], len(files)), most

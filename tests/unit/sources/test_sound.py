@@ -7,7 +7,7 @@ import pytest
 from iomine.schema.counters import columns_of
 from iomine.sources.darshan.decoded import Records, are_floats
 from iomine.sources.darshan.doubts import Doubt, Run
-from iomine.sources.darshan.sound import sound
+from iomine.sources.darshan.sound import sound, suspects
 
 _NAMES = ("file_id", "rank", "read_bytes", "read_count", "max_read_offset_bytes", "read_seconds", "meta_seconds")
 _RUN = Run(14.0, 32)
@@ -170,21 +170,30 @@ def test_moments_lie_within_the_run():
     assert [14.5] == tables["posix_file"][0]["open_start_seconds"].to_pylist()
 
 
-@pytest.mark.parametrize(
-    ("traced", "whole", "is_doubted"), [(3, True, False), (4, True, True), (4, False, False), (0, True, False)]
-)
-def test_no_more_is_traced_than_counted(traced, whole, is_doubted):
-    """Of all ranks together, where no record is missing; a file without a record says nothing."""
+def traced_file(read_count):
+    """A file of which three reads are counted, and so many traced."""
     trace = {
         "file_id": [0, 0, 9],
         "layer": ["posix"] * 3,
         "rank": [0, 1, 0],
         "write_count": [0, 0, 5],
-        "read_count": [traced, 0, 5],
+        "read_count": [read_count, 0, 5],
     }
     columns = {name: pa.array(values) for name, values in trace.items()}
-    _, doubted = sound(
-        whole_record("posix_file", "POSIX", **_SIZED) | {"dxt_file": [columns]}, _RUN, ["posix_file"] if whole else []
-    )
+    return whole_record("posix_file", "POSIX", **_SIZED) | {"dxt_file": [columns]}
+
+
+@pytest.mark.parametrize(
+    ("traced", "whole", "is_doubted"), [(3, True, False), (4, True, True), (4, False, False), (0, True, False)]
+)
+def test_no_more_is_traced_than_counted(traced, whole, is_doubted):
+    """Of all ranks together, where no record is missing; a file without a record says nothing."""
+    _, doubted = sound(traced_file(traced), _RUN, ["posix_file"] if whole else [])
     expected = (Doubt("DXT_POSIX", "dxt_file", "read_count", "trace", 4.0, 3.0, 1),) if is_doubted else ()
     assert expected == doubted.doubts
+
+
+def test_of_several_logs_those_are_suspect_of_which_more_is_traced_than_counted():
+    """The same file is another log's another one, and logs without traces are none of these."""
+    untraced = whole_record("posix_file", "POSIX", **_SIZED)
+    assert suspects([traced_file(3), traced_file(4), untraced, traced_file(0)], [_RUN] * 4) == {1}
