@@ -86,11 +86,12 @@ class Model(NamedTuple):
 
     Attributes:
         columns: of the table `phase_class`, without `log_id`; none where nothing was moved.
-        held: for each layer with a trace its requests, and the row of each of its phases.
+        held: of each class with a trace, by its row in these, the requests of its layer, and which pieces of them it holds, by
+            phase, rank and start.
     """
 
     columns: dict[str, list[Any]]
-    held: Sequence[Held]
+    held: Mapping[int, tuple[Held, Integers]]
 
     def requests(self, row: int) -> Requests | None:
         """What a class holds.
@@ -101,21 +102,18 @@ class Model(NamedTuple):
         Returns:
             Its requests, None where the class is known from counters.
         """
-        for calls, classes, nth in self.held:
-            pieces = np.flatnonzero(classes[calls.phases] == row)
-            if not len(pieces):
-                continue
-            pieces = pieces[np.lexsort((calls.starts[calls.firsts[pieces]], calls.ranks[pieces], calls.phases[pieces]))]
-            sizes = calls.counts[pieces]
-            at = np.arange(int(sizes.sum())) + np.repeat(calls.firsts[pieces] - (np.cumsum(sizes) - sizes), sizes)
-            phases, ranks, file_ids = nth[calls.phases[pieces]], calls.ranks[pieces], calls.file_ids[pieces]
-            phases, ranks, file_ids = (np.repeat(column, sizes) for column in (phases, ranks, file_ids))
-            found = Requests(phases, ranks, file_ids, calls.offsets[at], calls.lengths[at], calls.starts[at], calls.ends[at])
-            # A rank may go to and fro between files.
-            order = order_by(found.phases, found.ranks, found.starts)
-            order = order[found.lengths[order] > 0]
-            return Requests._make(column[order] for column in found)
-        return None
+        if row not in self.held:
+            return None
+        (calls, _, nth), pieces = self.held[row]
+        sizes = calls.counts[pieces]
+        at = np.arange(int(sizes.sum())) + np.repeat(calls.firsts[pieces] - (np.cumsum(sizes) - sizes), sizes)
+        phases, ranks, file_ids = nth[calls.phases[pieces]], calls.ranks[pieces], calls.file_ids[pieces]
+        phases, ranks, file_ids = (np.repeat(column, sizes) for column in (phases, ranks, file_ids))
+        found = Requests(phases, ranks, file_ids, calls.offsets[at], calls.lengths[at], calls.starts[at], calls.ends[at])
+        # A rank may go to and fro between files.
+        order = order_by(found.phases, found.ranks, found.starts)
+        order = order[found.lengths[order] > 0]
+        return Requests._make(column[order] for column in found)
 
 
 def phase_model(
@@ -141,7 +139,7 @@ def phase_model(
     is_sieve = sieves(of_layer.get("posix"), of_layer.get("mpiio"))
     files = called(tables, traces, is_sieve)
     if not len(files.layers):
-        return Model({}, ())
+        return Model({}, {})
     records = file_records(tables)
     collective = records.collective()
     parts: list[Rows] = []
@@ -164,7 +162,7 @@ def phase_model(
     if untraced is not None:
         parts.append(counted_rows(untraced, collective, layers, alike))
     if not parts:
-        return Model({}, ())
+        return Model({}, {})
     rows, places = in_order(together(parts))
     # Classes of a trace come first, and layer by layer.
     before = 0
@@ -174,7 +172,20 @@ def phase_model(
         before += len(part.layers)
     moved_bytes = sums_of_logs(files.moved_bytes, files.logs, int(files.logs.max()) + 1)
     columns = _columns(rows, records, tables, transforms, moved_bytes)
-    return Model(columns | {"phase_numbers": _phase_numbers(rows, held, layers)}, tuple(held))
+    return Model(columns | {"phase_numbers": _phase_numbers(rows, held, layers)}, _by_class(held))
+
+
+def _by_class(held: Sequence[Held]) -> dict[int, tuple[Held, Integers]]:
+    """The requests of each class, as `Model` has them."""
+    found: dict[int, tuple[Held, Integers]] = {}
+    for each in held:
+        calls = each.calls
+        classes = each.classes[calls.phases]
+        order = order_by(classes, calls.phases, calls.ranks, calls.starts[calls.firsts])
+        order = order[classes[order] >= 0]
+        for pieces in np.split(order, group_starts(classes[order])[1:]):
+            found[int(classes[pieces[0]])] = (each, pieces)
+    return found
 
 
 def _phase_numbers(rows: Rows, held: Sequence[Held], layers: Layers) -> list[list[int] | None]:

@@ -199,7 +199,7 @@ def test_order_without_blocks_is_replayed_in_one() -> None:
     (own,) = class_columns(model_as(PLAIN))["ior_options"]
     model = model_as(PLAIN)
     columns = model.columns | {"request_order": ["strided"], "block_bytes": [None], "evidence": ["counters"]}
-    (options,) = class_columns(Model(columns, ()))["ior_options"]
+    (options,) = class_columns(Model(columns, {}))["ior_options"]
     assert (own is not None, options is not None) == (True, True)
     assert f"-b {model.columns['bytes_per_rank'][0]} " in options
 
