@@ -1,5 +1,6 @@
 """What reports say, gathered for many logs at once: a question costs the same for one log as for hundreds."""
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -284,7 +285,8 @@ def _add_pictures(facts: Mapping[str, Facts], places: Sequence[Place], ask: Ask)
     if traced := [place for place in known if facts[place.log_id].is_traced()]:
         for log_id, sums in _by(ask(question("report/size_sums"), which(traced)), "log_id").items():
             facts[log_id].size_sums = sums
-    for log_id, of_log in groupby(_grids(ask(question("report/grid"), which(known))) if known else (), key=itemgetter(0)):
+    grids = sorted(_grids(ask(question("report/grid"), which(known))), key=itemgetter(0, 1)) if known else []
+    for log_id, of_log in groupby(grids, key=itemgetter(0)):
         facts[log_id].layer_grids = {layer: grid for _, layer, grid in of_log}
         facts[log_id].grid = _on_storage(facts[log_id].layer_grids, facts[log_id].log)
     if without := [place for place in known if facts[place.log_id].grid is None]:
@@ -388,13 +390,13 @@ def parts_by(answer: pa.Table, *names: str) -> Iterator[tuple[tuple[str, ...], s
 
 
 def _grids(pictures: pa.Table) -> Iterator[tuple[str, str, Grid]]:
-    """Log, layer and grid, those of a log together; those of POSIX, STDIO and DFS of a log are of one shape."""
-    lists = {name: pictures[name].combine_chunks() for name in ("cells", "read_bytes", "write_bytes")}
-    ends = lists["cells"].offsets.to_numpy()
-    cells, read_bytes, write_bytes = (each.flatten().to_numpy() for each in lists.values())
-    for number, row in enumerate(rows_of(pictures.drop_columns(list(lists)))):
-        part = slice(ends[number], ends[number + 1])
-        read, write = np.zeros((2, row["grid_rows"] * row["grid_columns"]))
-        read[cells[part]], write[cells[part]] = read_bytes[part], write_bytes[part]
-        read, write = (amounts.reshape(row["grid_rows"], row["grid_columns"]) for amounts in (read, write))
-        yield row["log_id"], row["layer"], Grid(row["source"], row["shown_seconds"], read, write)
+    """Log, layer and grid; those of POSIX, STDIO and DFS of a log are of one shape."""
+    # Joined batches would be copied, and these answers are the largest.
+    for batch in pictures.to_batches():
+        lists = {name: batch[name] for name in ("cells", "read_bytes", "write_bytes")}
+        ends = lists["cells"].offsets.to_numpy()
+        cells, *amounts = (each.values.to_numpy() for each in lists.values())
+        for row, first, end in zip(rows_of(pa.table(batch).drop_columns(list(lists))), ends, ends[1:], strict=False):
+            shape = row["grid_rows"], row["grid_columns"]
+            read, write = (np.bincount(cells[first:end], each[first:end], math.prod(shape)).reshape(shape) for each in amounts)
+            yield row["log_id"], row["layer"], Grid(row["source"], row["shown_seconds"], read, write)

@@ -1,5 +1,5 @@
 -- ---
--- about = "Bytes of each layer by cells of time and of neighbouring ranks, 200 times 64 at most: of heat maps, or of the trace; cells are numbered row by row."
+-- about = "Bytes of each layer by cells of time and of neighbouring ranks, 200 times 64 at most: of heat maps, or of the trace; a cell, numbered row by row, has several amounts that add up."
 -- parts = []
 -- reads = ["core.log", "core.heatmap_rank", "core.rank_detail", "core.segment"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
@@ -14,12 +14,12 @@ WITH wanted AS (
 lane AS (
     SELECT log_id, layer, layer = 'mpiio' AS is_mpiio, rank, bin_seconds, bin_count, read_bins, write_bins
     FROM core.heatmap_rank
+    SEMI JOIN wanted USING (log_id)
     WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
-        AND list_contains($log_ids, log_id) AND layer IN ('posix', 'mpiio', 'stdio', 'dfs') AND rank >= 0
+        AND layer IN ('posix', 'mpiio', 'stdio', 'dfs') AND rank >= 0
         AND bin_seconds > 0 AND isfinite(bin_seconds) AND bin_count > 0
-        -- Bins that are no bytes.
-        AND NOT coalesce(least(list_min(read_bins), list_min(write_bins)) < 0, FALSE)
-        AND NOT coalesce(greatest(list_max(read_bins), list_max(write_bins)) > 1152921504606846976, FALSE)
+        -- Bins that are no bytes: below 0, or an exbibyte and more.
+        AND coalesce(list_bit_or(read_bins) | list_bit_or(write_bins), 0) BETWEEN 0 AND 1152921504606846975
 ),
 kind AS (
     SELECT DISTINCT log_id, layer, is_mpiio, bin_seconds, bin_count
@@ -99,25 +99,19 @@ spread AS (
 amount AS (
     SELECT
         row_cell + least(floor(middle * columns_per_bin), last_column)::BIGINT AS cell,
-        read_bytes::DOUBLE AS read_bytes, write_bytes::DOUBLE AS write_bytes
+        coalesce(read_bytes, 0)::DOUBLE AS read_bytes, coalesce(write_bytes, 0)::DOUBLE AS write_bytes
     FROM binned
     WHERE read_bytes > 0 OR write_bytes > 0
     UNION ALL
     SELECT cell, CASE WHEN op = 'read' THEN moved_bytes ELSE 0 END, CASE WHEN op = 'write' THEN moved_bytes ELSE 0 END
     FROM spread
 ),
-summed AS (
-    SELECT cell, sum(read_bytes) AS read_bytes, sum(write_bytes) AS write_bytes
-    FROM amount
-    GROUP BY cell
-),
 listed AS (
     SELECT
         cell - cell % 12800 AS first_cell, list(cell % 12800) AS cells, list(read_bytes) AS read_bytes,
         list(write_bytes) AS write_bytes
-    FROM (FROM summed ORDER BY cell)
+    FROM amount
     GROUP BY first_cell
 )
 SELECT log_id, layer, source, shown_seconds, grid_rows, grid_columns, cells, read_bytes, write_bytes
 FROM listed JOIN picture USING (first_cell)
-ORDER BY log_id, layer
