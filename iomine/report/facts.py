@@ -1,6 +1,5 @@
 """What reports say, gathered for many logs at once: a question costs the same for one log as for hundreds."""
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -397,6 +396,12 @@ def _grids(pictures: pa.Table) -> Iterator[tuple[str, str, Grid]]:
         ends = lists["cells"].offsets.to_numpy()
         cells, *amounts = (each.values.to_numpy() for each in lists.values())
         for row, first, end in zip(rows_of(pa.table(batch).drop_columns(list(lists))), ends, ends[1:], strict=False):
-            shape = row["grid_rows"], row["grid_columns"]
-            read, write = (np.bincount(cells[first:end], each[first:end], math.prod(shape)).reshape(shape) for each in amounts)
+            rows, columns = row["grid_rows"], row["grid_columns"]
+            read, write = (_summed(cells[first:end], each[first:end], rows, columns) for each in amounts)
             yield row["log_id"], row["layer"], Grid(row["source"], row["shown_seconds"], read, write)
+
+
+def _summed(cells: npt.NDArray[np.int64], amounts: npt.NDArray[np.float64], rows: int, columns: int) -> npt.NDArray[np.float64]:
+    """Amounts by row and column, those of a cell added up in their order."""
+    # NumPy's types have whole numbers here, whatever the weights are.
+    return np.bincount(cells, amounts, rows * columns).astype(np.float64, copy=False).reshape(rows, columns)

@@ -235,18 +235,20 @@ class _Template(Template):
             context.vars.clear()
 
 
+def _escaped(value: object) -> str:
+    """A value as text of a page. Few texts hold what is to be escaped, and to look for it takes a third of the time."""
+    if type(value) is Markup or (type(value) is str and not _SPECIAL.search(value)):
+        return value
+    return escape(value)
+
+
 class _Templates(Environment):
     """Templates of rows: what is named of one is its column."""
 
     code_generator_class = _Code
     template_class = _Template
 
-    @staticmethod
-    def shown(value: object) -> str:
-        """A value as text of a page. Few texts hold what is to be escaped, and to look for it takes a third of the time."""
-        if type(value) is Markup or (type(value) is str and not _SPECIAL.search(value)):
-            return value
-        return escape(value)
+    shown = staticmethod(_escaped)
 
 
 class _Compiled(BytecodeCache):
@@ -306,7 +308,7 @@ def name(text: object) -> Markup:
 
 
 def _apart(text: str) -> Markup:
-    return Markup(f"<bdi>{escape(text)}</bdi>")  # noqa: S704  what is escaped, and a tag
+    return Markup(f"<bdi>{_escaped(text)}</bdi>")  # noqa: S704  what is escaped, and a tag
 
 
 def label(text: object) -> Markup:
@@ -349,8 +351,8 @@ def path(text: object) -> Markup:
     cut = _LAST_PARTS.fullmatch(whole)
     if cut is None:
         return name(text)
-    before, last = map(escape, cut.groups())
-    return Markup(f'<bdi class="whole" title="{escape(whole)}"><span>{before}</span>{last}</bdi>')  # noqa: S704  what is escaped, tags
+    before, last = map(_escaped, cut.groups())
+    return Markup(f'<bdi class="whole" title="{_escaped(whole)}"><span>{before}</span>{last}</bdi>')  # noqa: S704  what is escaped, tags
 
 
 def said(text: str | None, code: str, part: Literal["finding", "advice"], *, is_first: bool = False) -> Markup:
@@ -377,13 +379,13 @@ def said(text: str | None, code: str, part: Literal["finding", "advice"], *, is_
     pieces, is_code = [], False
     for number, piece in enumerate(_MARK.split(marked)):
         if number % 2:
-            pieces.append(escape(visible(paths[int(piece)])) if is_code else path(paths[int(piece)]))
+            pieces.append(_escaped(visible(paths[int(piece)])) if is_code else path(paths[int(piece)]))
             continue
         for place, plain_text in enumerate(piece.split("`")):
             if place:
                 is_code = not is_code
                 pieces.append(_CODE_TAGS[is_code])
-            pieces.append(escape(visible(plain_text)))
+            pieces.append(_escaped(visible(plain_text)))
     closed = _CODE_TAGS[False] if is_code else ""
     return Markup(f"<bdi>{''.join(pieces)}{closed}</bdi>")  # noqa: S704  what is escaped, and tags of ours
 

@@ -1,12 +1,12 @@
 -- ---
--- about = "Traced requests of logs, and whether their times can be."
+-- about = "Traced requests of logs, and whether their times can be; on which OSTs they begin is for requests."
 -- parts = []
--- reads = ["main.segments"]
+-- reads = ["core.segment"]
 -- # ended_seconds: by which the requests of each of the log_ids have to have ended.
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids", "ended_seconds"]
 -- ---
 SELECT *, start_seconds >= 0 AND end_seconds >= start_seconds AND end_seconds <= ended_seconds AS is_sound
-FROM main.segments
+FROM core.segment
 JOIN (SELECT unnest($log_ids) AS log_id, unnest($ended_seconds) AS ended_seconds) AS ended USING (log_id)
 WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
     AND list_contains($log_ids, log_id)
