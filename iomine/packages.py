@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from typing import Any, Literal
 
 Group = Literal["iomine.triggers", "iomine.views", "iomine.sources"]
@@ -27,7 +28,7 @@ class Brought:
 
 def brought(group: Group) -> Iterator[Brought]:
     """What packages bring of a kind, by the names of packages; one that fails to load does not keep others away."""
-    for point in sorted(entry_points(group=group), key=lambda each: (each.dist.name if each.dist else "", each.name)):
+    for point in sorted(_entry_points(group), key=lambda each: (each.dist.name if each.dist else "", each.name)):
         package = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
         try:
             yield Brought(package, point.name, point.load())
@@ -36,3 +37,9 @@ def brought(group: Group) -> Iterator[Brought]:
             said = " ".join(f"{type(error).__name__}: {error}".split())
             fault = f"The package {package} cannot be loaded for {group} ({said}): mend it, or remove it with pip."
             yield Brought(package, point.name, None, fault)
+
+
+@cache
+def _entry_points(group: Group) -> EntryPoints:
+    """Those of all packages. To look through the packages takes milliseconds, and a sweep asks often."""
+    return entry_points(group=group)
