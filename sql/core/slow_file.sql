@@ -1,18 +1,18 @@
 -- ---
 -- about = "A log's reads of a file, or its writes, that took far longer than those of files alike: same directory, size and access."
 -- grain = ["log_id", "layer", "file_id", "op"]
--- reads = ["core.file_name", "main.file_requests", "main.files"]
+-- reads = ["main.file_requests", "main.files"]
 -- ---
 WITH request AS (
     SELECT
-        requests.*, file_name.path, files.rank_count,
+        cluster, night, log_id, layer, file_id, op, is_beneath_mpiio, moved_bytes, request_seconds, path, rank_count,
         request_seconds / request_count AS seconds_per_request, request_seconds / moved_bytes AS seconds_per_byte,
         -- Directories of ranks and steps differ in their numbers alone, and hold files alike.
-        regexp_replace(regexp_replace(file_name.path, '[^/]*$', ''), '[0-9]+', '0', 'g') AS directory,
-        floor(log10(moved_bytes)) AS size_class, files.rank_count > 1 AS is_of_many
-    FROM main.file_requests AS requests
-    JOIN core.file_name AS file_name USING (cluster, night, log_id, file_id)
-    JOIN (SELECT cluster, night, log_id, file_id, rank_count FROM main.files) AS files USING (cluster, night, log_id, file_id)
+        regexp_replace(regexp_replace(path, '[^/]*$', ''), '[0-9]+', '0', 'g') AS directory,
+        floor(log10(moved_bytes)) AS size_class, rank_count > 1 AS is_of_many
+    FROM main.file_requests
+    -- Of a file without a path nothing comes out: its directory is like no other.
+    JOIN (SELECT cluster, night, log_id, file_id, path, rank_count FROM main.files) AS files USING (cluster, night, log_id, file_id)
     WHERE moved_bytes > 0 AND request_seconds > 0
 ),
 alike AS (

@@ -8,7 +8,8 @@ WITH layout AS (
     -- nothing was written to yet has no OSTs.
     SELECT
         cluster, night, log_id, file_id, MAX(stripe_count) AS stripe_count,
-        arg_max(stripe_bytes, stripe_count ORDER BY stripe_bytes) AS stripe_bytes
+        -- Of several with as many OSTs the smallest, which an ordered aggregate would sort for.
+        arg_max(stripe_bytes, stripe_count::HUGEINT * 18446744073709551616 - stripe_bytes) AS stripe_bytes
     FROM core.lustre_component
     WHERE stripe_count > 0 AND len(ost_ids) > 0
     GROUP BY ALL

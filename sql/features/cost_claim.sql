@@ -174,17 +174,26 @@ of_parts_together AS (
     WHERE seconds > 0
     GROUP BY ALL
 ),
-held AS (
-    FROM of_parts_together
-    UNION ALL
-    FROM of_files
-    UNION ALL
-    FROM spread
+-- As an ENUM, by whose numbers DuckDB sorts and groups lists in half the time; in alphabetical order, which numbers groups.
+named AS (
+    SELECT
+        part, kind_seconds, seconds, cost_name::ENUM(
+            'backward_read_core_seconds', 'backward_write_core_seconds', 'busiest_ost_core_seconds', 'create_core_seconds',
+            'imbalance_core_seconds', 'indep_read_core_seconds', 'indep_write_core_seconds', 'late_core_seconds',
+            'meta_core_seconds', 'misaligned_core_seconds', 'overstriped_core_seconds', 'overwritten_core_seconds',
+            'own_file_core_seconds', 'phase_straggler_core_seconds', 'rank0_core_seconds', 'rank0_read_core_seconds',
+            'rank0_write_core_seconds', 'ranks_reread_core_seconds', 'read_amplification_core_seconds', 'reread_core_seconds',
+            'rewritten_core_seconds', 'shared_stripe_core_seconds', 'sieve_read_core_seconds', 'single_ost_core_seconds',
+            'slow_file_core_seconds', 'slow_ost_core_seconds', 'small_file_core_seconds', 'small_read_core_seconds',
+            'small_write_core_seconds', 'stayed_small_core_seconds', 'stdio_core_seconds', 'straddle_core_seconds',
+            'straggler_core_seconds', 'striped_shared_core_seconds', 'sync_core_seconds', 'write_amplification_core_seconds'
+        ) AS cost_name
+    FROM (FROM of_parts_together UNION ALL BY NAME FROM of_files UNION ALL BY NAME FROM spread)
 ),
 -- A claim is never more than there was. The highest comes first.
 ordered AS (
     SELECT part, list_sort(list({below: -LEAST(seconds, kind_seconds), cost_name: cost_name})) AS costs
-    FROM held
+    FROM named
     WHERE seconds > 0
     GROUP BY part
 ),
@@ -207,6 +216,6 @@ added_up AS (
     FROM (SELECT number, unnest(claims, recursive := true) FROM numbered)
     GROUP BY ALL
 )
-SELECT log_id, claim_group, cost_name, claim_core_seconds, night, cluster
+SELECT log_id, claim_group, cost_name::VARCHAR AS cost_name, claim_core_seconds, night, cluster
 FROM added_up
 JOIN numbered USING (number)
