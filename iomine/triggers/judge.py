@@ -50,6 +50,8 @@ def judge_sql(
     computed: Collection[str] = (),
     log_ids: tuple[str, str] | None = None,
     failed: Mapping[str, str] = MappingProxyType({}),
+    *,
+    silent: Collection[str] = (),
 ) -> str:
     """One DuckDB statement that gives the verdict of every trigger on every log.
 
@@ -62,6 +64,7 @@ def judge_sql(
         computed: views that are worked out anew, in schema `feature`.
         log_ids: the first id to judge, and the end (exclusive); None for all.
         failed: views that are none of features and could not be asked, with the reason.
+        silent: codes of triggers that none of the logs can fire, whose texts take DuckDB most of its planning.
 
     Raises:
         ValueError: there is no trigger to judge by.
@@ -74,7 +77,7 @@ def judge_sql(
         f"{held_name(view)} AS ({_metrics_sql(_source(view, computed), group, where)})"
         for view, group in _by_view(triggers).items()
     ]
-    sources.append(f"judged AS MATERIALIZED ({judged_sql(triggers, failed)})")
+    sources.append(f"judged AS MATERIALIZED ({judged_sql(triggers, failed, silent)})")
     # What has no cost is a cause of its own, unless it is a sign of another's.
     named = {"cause_code": "CASE WHEN advice IS NOT NULL THEN coalesce(cause_code, code) END AS cause_code"}
     columns = ", ".join(named.get(name, name) for name in ("cluster", "night", *table("verdict").columns))
@@ -287,7 +290,9 @@ def _metric_sql(metric: str) -> str:
     return f"profile.{metric}"
 
 
-def judged_sql(triggers: Sequence[Trigger], failed: Mapping[str, str] = MappingProxyType({})) -> str:
+def judged_sql(
+    triggers: Sequence[Trigger], failed: Mapping[str, str] = MappingProxyType({}), silent: Collection[str] = ()
+) -> str:
     """The verdicts by the metrics of each view, which are looked up as `held_name` calls them.
 
     Beside columns of the table `verdict` there is `cost_name`, the name of the cost of what is a finding.
@@ -295,13 +300,16 @@ def judged_sql(triggers: Sequence[Trigger], failed: Mapping[str, str] = MappingP
     Args:
         triggers: what to judge by.
         failed: as for `judge_sql`.
+        silent: as for `judge_sql`.
     """
-    return "\nUNION ALL\n".join(
-        f"SELECT cluster, night, log_id, unnest([{', '.join(_verdict_sql(each, failed.get(view)) for each in group)}], "  # noqa: S608
-        f"max_depth := 2) FROM (SELECT *, {', '.join(f'{_state_sql(each)} AS {_state_of(each)}' for each in group)} "
-        f"FROM {held_name(view)})"
-        for view, group in _by_view(triggers).items()
-    )
+    selects = []
+    for view, group in _by_view(triggers).items():
+        of_group = [(each, each.code not in silent) for each in group]
+        verdicts = ", ".join(_verdict_sql(each, failed.get(view), can_fire=can_fire) for each, can_fire in of_group)
+        states = ", ".join(f"{_state_sql(each, can_fire=can_fire)} AS {_state_of(each)}" for each, can_fire in of_group)
+        judged = f"(SELECT *, {states} FROM {held_name(view)})"  # noqa: S608
+        selects.append(f"SELECT cluster, night, log_id, unnest([{verdicts}], max_depth := 2) FROM {judged}")  # noqa: S608
+    return "\nUNION ALL\n".join(selects)
 
 
 def _by_view(triggers: Sequence[Trigger]) -> dict[str, list[Trigger]]:
@@ -317,27 +325,35 @@ def _state_of(trigger: Trigger) -> str:
     return f'"state of {trigger.code}"'
 
 
-def _verdict_sql(trigger: Trigger, fault: str | None) -> str:
+def _verdict_sql(trigger: Trigger, fault: str | None, *, can_fire: bool) -> str:
     first = trigger.all_of[0]
     state = _state_of(trigger)
-    is_finding = _is_finding_sql(trigger)
     columns = {
         "ruleset": quoted(trigger.ruleset),
         "code": quoted(trigger.code),
-        "level": _level_sql(trigger),
+        "level": _level_sql(trigger, can_fire=can_fire),
         "state": state,
         "value": f"{first.metric}::DOUBLE",
         "bar": _threshold_sql(first),
         "trigger_version": quoted(trigger.version),
         "evidence": f"{trigger.evidence or 'NULL'}::VARCHAR",
-        "finding": f"CASE WHEN {state} = 'fired' THEN {_text_sql(trigger, 'finding')} END",
-        # Only findings need advice, and advice is long.
-        "advice": f"CASE WHEN {is_finding} THEN {_text_sql(trigger, 'advice')} END",
-        "cost_core_seconds": f"CASE WHEN {state} = 'fired' THEN {_cost_sql(trigger)} END::DOUBLE",
-        "idle_core_seconds": f"CASE WHEN {state} = 'fired' THEN {trigger.idle or 'NULL'} END::DOUBLE",
+        "finding": "NULL::VARCHAR",
+        "advice": "NULL::VARCHAR",
+        "cost_core_seconds": "NULL::DOUBLE",
+        "idle_core_seconds": "NULL::DOUBLE",
         "reason": f"CASE WHEN {state} = 'unknown' THEN {quoted(fault) if fault else _reason_sql(trigger)} END",
-        "cost_name": f"CASE WHEN {is_finding} THEN {quoted(trigger.cost) if trigger.cost else 'NULL'} END::VARCHAR",
+        "cost_name": "NULL::VARCHAR",
     }
+    if can_fire:
+        is_finding = _is_finding_sql(trigger)
+        columns |= {
+            "finding": f"CASE WHEN {state} = 'fired' THEN {_text_sql(trigger, 'finding')} END",
+            # Only findings need advice, and advice is long.
+            "advice": f"CASE WHEN {is_finding} THEN {_text_sql(trigger, 'advice')} END",
+            "cost_core_seconds": f"CASE WHEN {state} = 'fired' THEN {_cost_sql(trigger)} END::DOUBLE",
+            "idle_core_seconds": f"CASE WHEN {state} = 'fired' THEN {trigger.idle or 'NULL'} END::DOUBLE",
+            "cost_name": f"CASE WHEN {is_finding} THEN {quoted(trigger.cost) if trigger.cost else 'NULL'} END::VARCHAR",
+        }
     return f"{{{', '.join(f'{name}: {value}' for name, value in columns.items())}}}"
 
 
@@ -378,11 +394,11 @@ def _cost_sql(trigger: Trigger) -> str:
     )
 
 
-def _level_sql(trigger: Trigger) -> str:
+def _level_sql(trigger: Trigger, *, can_fire: bool) -> str:
     level = quoted(trigger.level)
     if trigger.high:
         level = f"CASE WHEN {_all_hold_sql((trigger.high,))} THEN {quoted(Level.HIGH)} ELSE {level} END"
-    if trigger.cost is None or trigger.level not in FINDING_LEVELS:
+    if not can_fire or trigger.cost is None or trigger.level not in FINDING_LEVELS:
         return level
     is_little = f"{_lost_sql(trigger)} < {FINDING_CORE_SECONDS!r}"
     return f"CASE WHEN {_state_of(trigger)} = 'fired' AND {is_little} THEN {quoted(Level.INFO)} ELSE {level} END"
@@ -399,17 +415,15 @@ def _lost_sql(trigger: Trigger) -> str:
     return f"({trigger.cost or 'NULL'} + coalesce({trigger.idle or 'NULL'}, 0))"
 
 
-def _state_sql(trigger: Trigger) -> str:
+def _state_sql(trigger: Trigger, *, can_fire: bool) -> str:
     """A trigger may fire on an incomplete log; it is clear only on a complete one."""
     missing = " OR ".join(f"{each.metric} IS NULL" for each in trigger.all_of + trigger.unless)
     holds = _all_hold_sql(trigger.all_of)
     if trigger.unless:
         holds += f" AND NOT ({_all_hold_sql(trigger.unless)})"
+    fired = f"WHEN NOT ({missing}) AND {holds} THEN 'fired'" if can_fire else ""
     none = " OR ".join(_none_sql(trigger, above) for above in trigger.applies_to) or "false"
-    return (
-        f"CASE WHEN NOT ({missing}) AND {holds} THEN 'fired' WHEN {none} THEN 'not applicable' "
-        f"WHEN is_complete AND NOT ({missing}) THEN 'clear' ELSE 'unknown' END"
-    )
+    return f"CASE {fired} WHEN {none} THEN 'not applicable' WHEN is_complete AND NOT ({missing}) THEN 'clear' ELSE 'unknown' END"
 
 
 def _none_sql(trigger: Trigger, above: Above) -> str:

@@ -101,6 +101,21 @@ def hold_files(con: duckdb.DuckDBPyConnection, lake: Mapping[str, Sequence[str]]
             _hold(con, name_of("lake", table), lake_sql(TABLES[table], paths, parted=True))
 
 
+def hold_made(con: duckdb.DuckDBPyConnection, table: str, sql: str) -> None:
+    """Works out a table of the lake that has no files yet, for all queries that follow.
+
+    Args:
+        con: from `passing_views`, with all variables set that the query asks for.
+        table: its name.
+        sql: gives its columns, in their order and types.
+
+    Raises:
+        UsageError, LimitError, WarehouseError: as for `answer`.
+    """
+    with failures_named():
+        _hold(con, name_of("lake", table), sql)
+
+
 def _hold(con: duckdb.DuckDBPyConnection, name: str, sql: str) -> None:
     con.execute(f"DROP VIEW {name}")
     con.execute(f"CREATE TABLE {name} AS {sql}")

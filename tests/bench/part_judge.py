@@ -67,10 +67,10 @@ def night_worked_out(folder: str) -> object:
 def night_judged(folder: str) -> object:
     """A night judged by its features, to a file of verdicts."""
     files = files_in(Path(folder))
+    features = [file for file in files if file.table in _FEATURES]
     logs = [file for file in files if file.table == "log"]
-    with TemporaryDirectory() as scratch, judging_views(logs, _JUDGES) as views:
-        views.add(file for file in files if file.table in _FEATURES)
-        return verdict_files(Path(scratch), _SPAN, views, _JUDGES)
+    with TemporaryDirectory() as scratch, judging_views([*logs, *features], _JUDGES) as views:
+        return verdict_files(Path(scratch), _SPAN, views, _JUDGES, features)
 
 
 def make_night(data: Path, log_count: int, folder: Path) -> None:

@@ -27,6 +27,7 @@ from iomine.pipeline.judging.late import OF_NIGHT, VERDICT, Late, Tables, judged
 from iomine.pipeline.judging.links import TOPOLOGY, link_files
 from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import outdated, roll_up
+from iomine.pipeline.judging.silent import silent
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, shared, spans, written
 from iomine.pipeline.judging.system_state import READINGS, interval_files, run_files, slot_files, system_state_files
 from iomine.pipeline.judging.uncommitted import UncommittedViews, views_over
@@ -313,7 +314,7 @@ def judge_span(work: tuple[Span, Sequence[LakeFile]], staging: Path, judges: Seq
         for asked in asked_views(judges, span.where, opened):
             views.hold(asked.name, asked.rows)
             failed |= {asked.view: asked.fault} if asked.fault else {}
-        return [*worked_out, *verdict_files(staging, span, views, judges, failed)]
+        return [*worked_out, *verdict_files(staging, span, views, judges, worked_out, failed=failed)]
 
 
 def judging_views(files: Iterable[LakeFile], judges: Sequence[Trigger]) -> AbstractContextManager[UncommittedViews]:
@@ -360,13 +361,10 @@ def work_out(staging: Path, span: Span, views: UncommittedViews, judges: Sequenc
     """
     names = _of_logs(judges)
     views.hold_shared(_asked(judges), span, made=names)
-    of_logs = [written(staging, name, [span], partial(_rows, view=name, views=views), "log_id") for name in names]
-    judged_by = list(chain.from_iterable(of_logs))
     # Claims of costs are computed from the features.
-    views.add(judged_by)
-    claims = written(staging, _CLAIMS, [span], partial(_rows, view=_CLAIMS, views=views), "log_id", "claim_group")
-    views.add(claims)
-    return [*judged_by, *claims]
+    orders = {**dict.fromkeys(names, ("log_id",)), _CLAIMS: ("log_id", "claim_group")}
+    made = [written(staging, name, [span], partial(views.make, name), *order) for name, order in orders.items()]
+    return list(chain.from_iterable(made))
 
 
 def _rows(span: Span, view: str, views: UncommittedViews) -> pa.Table:
@@ -379,6 +377,8 @@ def verdict_files(
     span: Span,
     views: UncommittedViews,
     judges: Sequence[Trigger],
+    worked_out: Sequence[LakeFile],
+    *,
     failed: Mapping[str, str] = MappingProxyType({}),
 ) -> list[LakeFile]:
     """Verdicts of the triggers on the logs of a span.
@@ -388,9 +388,10 @@ def verdict_files(
         span: the logs.
         views: from `judging_views`, with the features that `work_out` gives.
         judges: the triggers.
+        worked_out: the files of these features.
         failed: views that could not be asked, with the reason.
     """
-    judged = views.ask(judge_sql(judges, span.partitions, log_ids=span.log_ids, failed=failed), span)
+    judged = views.ask(judge_sql(judges, failed=failed, silent=silent(judges, worked_out)), span)
     return written(staging, VERDICT, [span], lambda _: judged, *VERDICT_ORDER, notes=_judged_by(judges))
 
 

@@ -9,10 +9,11 @@ import pyarrow as pa
 
 from iomine.lake import LakeFile
 from iomine.pipeline.judging.spans import Span
+from iomine.schema.registry import arrow_schema
+from iomine.sqltext import duckdb_type
 from iomine.units import MIB
-from iomine.views.catalog import show
 from iomine.views.model import shared_views, tables_read
-from iomine.views.passing import Connection, hold, hold_files, passing_views
+from iomine.views.passing import Connection, hold, hold_files, hold_made, passing_views
 from iomine.views.query import Variable, answer_own, set_variables
 from iomine.views.site import SiteView, ours_beneath
 
@@ -39,12 +40,17 @@ class UncommittedViews:
         self._keep_to(span)
         return answer_own(self._con, sql)
 
-    def add(self, files: Iterable[LakeFile]) -> None:
-        """Shows the first files of tables that had none."""
-        if self._held is None:
-            show(self._con, _paths(files), parted=True)
-        else:
-            hold_files(self._con, _paths(files))
+    def make(self, table: str, span: Span) -> pa.Table:
+        """Works out the features of a span, and shows them as rows of their table of the lake, which had none.
+
+        Returns:
+            These rows, with `cluster` and `night`, in any order.
+        """
+        self._keep_to(span)
+        fields = arrow_schema(table, with_partition_keys=True)
+        columns = ", ".join(f"{each.name}::{duckdb_type(each.type)} AS {each.name}" for each in fields)
+        hold_made(self._con, table, f"SELECT {columns} FROM feature.{table}")  # noqa: S608  names of ours
+        return answer_own(self._con, f"FROM lake.{table}")
 
     def hold(self, name: str, rows: pa.Table) -> None:
         """Shows rows as a table of the connection's own, in the place of those of that name before."""
@@ -56,7 +62,7 @@ class UncommittedViews:
         Args:
             views: what will be asked, each with its schema.
             span: the logs.
-            made: tables whose files will only be added.
+            made: tables that will only be made.
         """
         self._keep_to(span)
         hold(self._con, shared_views(views, made))

@@ -30,7 +30,7 @@ def _fill(connection: duckdb.DuckDBPyConnection, name: str, columns: Iterable[st
 def judge() -> Judge:
     """Judges rows of one view, each a log of its own, and answers with one verdict per row."""
 
-    def judged(triggers: Iterable[Trigger], rows: Iterable[Row], nights=None) -> list[dict[str, object]]:
+    def judged(triggers: Iterable[Trigger], rows: Iterable[Row], nights=None, silent=()) -> list[dict[str, object]]:
         triggers = list(triggers)
         logs = [
             {"log_id": f"log{n}", "cluster": "blue", "night": NIGHT, "is_complete": True, "io_core_seconds": 1e9} | dict(row)
@@ -61,7 +61,7 @@ def judge() -> Judge:
                 )
             activity = dict.fromkeys(name for trigger in triggers for name in trigger.activity)
             _fill(connection, f"core.{ACTIVITY}", ("cluster", "night", "log_id", *activity), logs)
-            answer = connection.execute(judge_sql(triggers, nights))
+            answer = connection.execute(judge_sql(triggers, nights, silent=silent))
             names = [column[0] for column in answer.description]
             return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]
 

@@ -230,6 +230,18 @@ def test_all_triggers_fit_into_one_statement(judge) -> None:
     assert dict.fromkeys(TRIGGERS, "unknown") == {verdict["code"]: verdict["state"] for verdict in verdicts}
 
 
+def test_verdicts_are_the_same_without_the_texts_of_those_that_fire_nowhere(judge) -> None:
+    rows = [dict(case.metrics) for trigger in TRIGGERS.values() for case in trigger.cases if case.state != "fired"]
+    all_said = judge(TRIGGERS.values(), rows)
+    silent = set(TRIGGERS) - {verdict["code"] for verdict in all_said if verdict["state"] == "fired"}
+    assert len(silent) > 5
+
+    def in_order(verdicts):
+        return sorted(verdicts, key=lambda verdict: (verdict["log_id"], verdict["code"]))
+
+    assert in_order(all_said) == in_order(judge(TRIGGERS.values(), rows, silent=silent))
+
+
 def test_verdicts_have_the_types_of_the_table(tmp_path: Path) -> None:
     """On a catalog as it is shipped, the statement's columns are those of the lake's table, in name and type."""
     build_catalog(tmp_path / "iomine.duckdb", {}, {"triggers": reference_table()}, {})
