@@ -25,6 +25,7 @@ from iomine.pipeline.judging.featureless import Ask, asked_views
 from iomine.pipeline.judging.judge import VERDICT_ORDER
 from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import OF_VERDICTS, ROLL_UPS, roll_up
+from iomine.pipeline.judging.silent import silent
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.publish import build_views, publish
 from iomine.pipeline.reports import due
@@ -88,7 +89,7 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
         with open_catalog(database) as con:
             set_variables(con, settings(judges))
             answers = [
-                answer_own(con, _changes_sql(ruleset, span, _judged_sql(con, database, judges, span)))
+                answer_own(con, _changes_sql(ruleset, span, _judged_sql(con, database, snapshot, judges, span)))
                 for span in _with_progress("compare", spans(snapshot.files, _COMPARED_AT_ONCE))
             ]
     sums = pa.concat_tables([_no_changes(), *answers]).group_by(list(_WHOSE)).aggregate([(count, "sum") for count in _CHANGES])
@@ -122,7 +123,7 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
 
         def verdicts(span: Span) -> pa.Table:
             nonlocal changed
-            judged = answer_own(con, _verdicts_sql(ruleset, span, _judged_sql(con, database, judges, span)))
+            judged = answer_own(con, _verdicts_sql(ruleset, span, _judged_sql(con, database, lake.snapshot, judges, span)))
             changed += pc.sum(judged["is_changed"]).as_py() or 0
             kept = answer_own(con, _kept_sql(ruleset, span))
             return pa.concat_tables([kept, judged.filter(pc.is_valid(judged["state"])).select(kept.column_names)])
@@ -167,7 +168,8 @@ def try_on_newest(warehouse: Warehouse, triggers: Mapping[str, Trigger], rules: 
     _check(warehouse)
     with as_warehouse_errors(warehouse.root), TemporaryDirectory(prefix="iomine-") as folder:
         database = Path(folder) / "try.duckdb"
-        build_views(warehouse.lake.snapshot(), database, rules=rules)
+        snapshot = warehouse.lake.snapshot()
+        build_views(snapshot, database, rules=rules)
         judges = list(triggers.values())
         with open_catalog(database) as con:
             set_variables(con, settings(judges))
@@ -176,7 +178,7 @@ def try_on_newest(warehouse: Warehouse, triggers: Mapping[str, Trigger], rules: 
             )
             newest_nights = zip(*newest.to_pydict().values(), strict=True)
             found = [Span(cluster, (night,), 0) for cluster, night in newest_nights]
-            answers = [answer_own(con, _trial_sql(span, _judged_sql(con, database, judges, span))) for span in found]
+            answers = [answer_own(con, _trial_sql(span, _judged_sql(con, database, snapshot, judges, span))) for span in found]
     states: dict[str, Counter[str]] = {code: Counter() for code in triggers}
     findings: dict[str, Counter[str]] = {code: Counter() for code in triggers}
     for row in chain.from_iterable(each.to_pylist() for each in answers):
@@ -217,7 +219,7 @@ def _with_progress(stage: str, found: list[Span]) -> Iterator[Span]:
         progress.report(stage, done, total)
 
 
-def _judged_sql(con: Connection, database: Path, judges: list[Trigger], span: Span) -> str:
+def _judged_sql(con: Connection, database: Path, snapshot: Snapshot, judges: list[Trigger], span: Span) -> str:
     """The statement that judges a span, once the connection holds what it asks for beside features."""
 
     @contextmanager
@@ -230,7 +232,10 @@ def _judged_sql(con: Connection, database: Path, judges: list[Trigger], span: Sp
     for asked in asked_views(judges, span.where, opened):
         con.register(asked.name, asked.rows)
         failed |= {asked.view: asked.fault} if asked.fault else {}
-    return judge_sql(judges, span.partitions, _stale(con, judges, span), span.log_ids, failed)
+    stale = _stale(con, judges, span)
+    stored = features(judges) - stale
+    files = [file for file in snapshot.files if file.table in stored and file.partition in span.partitions]
+    return judge_sql(judges, span.partitions, stale, span.log_ids, failed, silent=silent(judges, files))
 
 
 def _stale(con: Connection, judges: list[Trigger], span: Span) -> set[str]:
