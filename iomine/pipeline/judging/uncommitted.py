@@ -43,12 +43,13 @@ class UncommittedViews:
     def make(self, table: str, span: Span) -> pa.Table:
         """Works out the features of a span, and shows them as rows of their table of the lake, which had none.
 
+        What is no number is not known, and is NULL: NaN would be beyond every threshold, and in no file's statistics.
+
         Returns:
             These rows, with `cluster` and `night`, in any order.
         """
         self._keep_to(span)
-        fields = arrow_schema(table, with_partition_keys=True)
-        columns = ", ".join(f"{each.name}::{duckdb_type(each.type)} AS {each.name}" for each in fields)
+        columns = ", ".join(map(_column, arrow_schema(table, with_partition_keys=True)))
         hold_made(self._con, table, f"SELECT {columns} FROM feature.{table}")  # noqa: S608  names of ours
         return answer_own(self._con, f"FROM lake.{table}")
 
@@ -102,6 +103,13 @@ def views_over(
     paths = _paths(shown)
     with passing_views({} if is_held else paths, variables, site=site, seconds=seconds) as con:
         yield UncommittedViews(con, paths if is_held else None)
+
+
+def _column(field: pa.Field) -> str:
+    value = f"{field.name}::{duckdb_type(field.type)}"
+    if pa.types.is_floating(field.type):
+        value = f"nullif({value}, 'NaN')"
+    return f"{value} AS {field.name}"
 
 
 def _paths(files: Iterable[LakeFile]) -> dict[str, list[str]]:

@@ -1,6 +1,7 @@
 """Triggers that cannot fire are known from files, and judging without their texts gives the same verdicts."""
 
 import dataclasses
+from datetime import date
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,6 +9,8 @@ import pytest
 
 from iomine.lake import write_file
 from iomine.pipeline.judging.silent import silent
+from iomine.pipeline.judging.spans import Span
+from iomine.pipeline.judging.uncommitted import views_over
 from iomine.schema.registry import arrow_schema
 from iomine.triggers import TRIGGERS, Above, Below
 
@@ -44,3 +47,22 @@ def test_who_is_not_beyond_all_thresholds_cannot_fire(
     tmp_path: Path, rows: list[tuple[float | None, float | None]], *, is_silent: bool
 ) -> None:
     assert _silent(tmp_path, rows, Above, Below) is is_silent
+
+
+def test_what_is_no_number_is_null_in_features(tmp_path: Path) -> None:
+    """The statistics of a file leave NaN out, and DuckDB has it beyond every threshold."""
+    night = date(2026, 1, 1)
+    rows = {
+        "log": [{"log_id": "a", "nprocs": 1}, {"log_id": "b", "nprocs": 1}],
+        "posix_file": [
+            {"log_id": log_id, "file_id": 1, "rank": 0, "open_count": 1, "meta_seconds": seconds}
+            for log_id, seconds in (("a", 0.5), ("b", _NAN))
+        ],
+    }
+    files = [
+        write_file(tmp_path, table, pa.Table.from_pylist(of_table, schema=arrow_schema(table)), "x", night)
+        for table, of_table in rows.items()
+    ]
+    with views_over(files, [f"feature.{_VIEW}"]) as views:
+        made = views.make(_VIEW, Span("x", (night,), 2)).sort_by("log_id")
+    assert [0.5, None] == made["meta_core_seconds"].to_pylist()
