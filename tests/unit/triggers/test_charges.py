@@ -1,5 +1,6 @@
 """The one sum of a log's costs: time that several findings are about is charged once; and which findings are one cause."""
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Final
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows_in import BY_NAME, stage
 
+from iomine.triggers import TRIGGERS
 from iomine.triggers.judge import CAUSES, CHARGED, OWN_CHARGED, SAME_CAUSE_RATIO, claimed_sql, judged_sql
 from iomine.triggers.model import Above, Level, Trigger
 
@@ -149,3 +151,13 @@ def test_costs_of_a_sites_own_are_charged_as_far_as_they_exceed_others(others: l
     assert {f"POSIX-{number}": seconds for number, seconds in enumerate(others)} == {
         code: seconds for code, seconds in found.items() if code.startswith("POSIX")
     }
+
+
+def test_costs_that_claim_are_listed_in_order() -> None:
+    """A cost that is claimed and not listed would fail the judging of its log; the order numbers the groups of claims."""
+    claiming, _, after = BY_NAME["feature.cost_claim"].sql.partition("::ENUM(")
+    listed = re.findall(r"'(\w+)'", after.partition(")")[0])
+    assert sorted(listed) == listed
+    assert set(listed) <= {trigger.cost for trigger in TRIGGERS.values()}
+    # Some are put together, such as that of small reads.
+    assert {name for name in re.findall(r"'(\w+_core_seconds)'", claiming) if not name.startswith("_")} <= set(listed)
