@@ -8,8 +8,9 @@ WITH layout AS (
     -- nothing was written to yet has no OSTs.
     SELECT
         cluster, night, log_id, file_id, MAX(stripe_count) AS stripe_count,
-        -- Of several with as many OSTs the smallest, which an ordered aggregate would sort for.
-        arg_max(stripe_bytes, stripe_count::HUGEINT * 18446744073709551616 - stripe_bytes) AS stripe_bytes
+        -- Of several with as many OSTs the smallest. An ordered aggregate would sort the components of each file.
+        (-(MAX({stripe_count: stripe_count, below: -(stripe_bytes::HUGEINT)}) FILTER (stripe_bytes IS NOT NULL)).below)::BIGINT
+            AS stripe_bytes
     FROM core.lustre_component
     WHERE stripe_count > 0 AND len(ost_ids) > 0
     GROUP BY ALL

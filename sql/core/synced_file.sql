@@ -1,7 +1,7 @@
 -- ---
 -- about = "How often a log asked the system to write a file's data out (sync), and how much of the write time that was."
 -- grain = ["log_id", "layer", "file_id"]
--- reads = ["core.posix_file", "core.stdio_file", "core.mpiio_file", "core.file_access"]
+-- reads = ["core.posix_file", "core.stdio_file", "core.mpiio_file", "core.file_access", "lake.posix_file"]
 -- ---
 -- Darshan adds the time of syncs to that of writes. A trace holds writes alone, so what is left over are syncs.
 WITH posix AS (
@@ -10,10 +10,10 @@ WITH posix AS (
         SUM(write_count) AS synced_write_count, SUM(write_bytes) AS write_bytes, list_sum(list_sort(list(write_seconds))) AS write_seconds
     FROM core.posix_file
     -- Few files are synced, and to add up all of them takes five times as long. For a SEMI JOIN DuckDB would read all nights,
-    -- whichever is asked for.
+    -- whichever is asked for. Which files are special is asked once, above.
     JOIN (
         SELECT DISTINCT cluster, night, log_id, file_id
-        FROM core.posix_file
+        FROM lake.posix_file
         WHERE fsync_count > 0 OR fdsync_count > 0
     ) AS asked USING (cluster, night, log_id, file_id)
     GROUP BY ALL
