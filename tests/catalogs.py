@@ -13,7 +13,7 @@ from iomine.pipeline.judging.judge import judging_views, work_out
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, spans
 from iomine.pipeline.publish import publish
 from iomine.schema.registry import arrow_schema
-from iomine.triggers import TRIGGERS
+from iomine.triggers import TRIGGERS, reference_table
 from iomine.views.catalog import build_catalog
 
 
@@ -22,7 +22,7 @@ def catalog_of(folder: Path, files: Iterable[LakeFile]) -> Path:
     paths: dict[str, list[str]] = defaultdict(list)
     for file in files:
         paths[file.table].append(str(file.path))
-    build_catalog(folder / "iomine.duckdb", paths, {}, {})
+    build_catalog(folder / "iomine.duckdb", paths, {"triggers": reference_table()}, {})
     return folder / "iomine.duckdb"
 
 

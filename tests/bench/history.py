@@ -13,6 +13,7 @@ from night import CLUSTER
 
 from iomine.lake import LakeFile
 from iomine.lake.files import partition_folder
+from iomine.triggers import reference_table
 from iomine.views.catalog import build_catalog
 
 _FIRST_NIGHT: Final = date(2026, 1, 1)
@@ -42,5 +43,5 @@ def make_history(night_count: int, files: Iterable[LakeFile], folder: Path) -> P
             place.hardlink_to(file.path)
             found.setdefault(file.table, []).append(str(place))
     database = folder / "history.duckdb"
-    build_catalog(database, found, {}, {})
+    build_catalog(database, found, {"triggers": reference_table()}, {})
     return database
