@@ -15,6 +15,7 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, ParquetSink, Partition, as_warehouse_errors, replaced, row_groups, write_file
@@ -409,4 +410,5 @@ def _count_findings(verdicts: Iterable[LakeFile]) -> int:
     is_finding = (
         (pc.field("state") == "fired") & pc.field("level").isin(list(FINDING_LEVELS)) & (pc.field("ruleset") == DEFAULT_RULESET)
     )
-    return sum(pq.read_table(file.path, columns=["code"], filters=is_finding, partitioning=None).num_rows for file in verdicts)
+    # With threads a long night's are decoded all at once.
+    return sum(ds.dataset(file.path).count_rows(filter=is_finding, use_threads=False) for file in verdicts)

@@ -10,7 +10,8 @@ from iomine.pipeline.judging.rollups import rows_of
 from iomine.pipeline.judging.spans import spans, written
 
 OWNER_DOUBT: Final = "owner_doubt"
-_AT_ONCE: Final = 100_000
+# They are held in memory by the process that sweeps.
+_AT_ONCE: Final = 25_000
 
 
 def owner_files(
