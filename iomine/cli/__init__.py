@@ -17,8 +17,4 @@ def main() -> None:
     gc.set_threshold(_OBJECTS_UNTIL_COLLECTED)
     from iomine.cli.app import build_app  # noqa: PLC0415  typer is among these modules
 
-    try:
-        build_app(sys.argv[1] if len(sys.argv) > 1 else None)()
-    finally:
-        # As it ends, Python looks for garbage among all of them again, which takes as long as to load a tenth of them.
-        gc.freeze()
+    build_app(sys.argv[1] if len(sys.argv) > 1 else None)()
