@@ -14,61 +14,67 @@ WITH run AS (
         seconds / work AS pace, slowest_seconds / work AS slowest_pace
     FROM main.logs
     WHERE lineage_id IS NOT NULL AND pace IS NOT NULL AND is_owner_confirmed IS DISTINCT FROM false
-    -- Of fewer runs, neither three before and three since a step nor five of one side can be separated from chance.
-    QUALIFY COUNT(*) OVER (PARTITION BY cluster, lineage_id) >= COALESCE(getvariable('regression_run_count'), 8)
 ),
-ranked AS (
+lineage AS (
+    -- Of fewer runs, neither three before and three since a step nor five of one side can be separated from chance. A million runs
+    -- are ordered sooner by a number than by two names.
+    SELECT cluster, lineage_id, COUNT(*) AS run_count, row_number() OVER () AS lineage_number
+    FROM run
+    GROUP BY cluster, lineage_id
+    HAVING run_count >= COALESCE(getvariable('regression_run_count'), 8)
+),
+ranked AS MATERIALIZED (
     SELECT
-        *, row_number() OVER of_time AS number, COUNT(*) OVER of_lineage AS run_count,
+        *, row_number() OVER of_time AS number,
         (rank() OVER of_pace + run_count * cume_dist() OVER of_pace) / 2 AS pace_rank
     FROM run
+    JOIN lineage USING (cluster, lineage_id)
     WINDOW
-        of_lineage AS (PARTITION BY cluster, lineage_id),
-        of_pace AS (PARTITION BY cluster, lineage_id ORDER BY pace),
-        of_time AS (PARTITION BY cluster, lineage_id ORDER BY night, start_at, log_id)
+        of_pace AS (PARTITION BY lineage_number ORDER BY pace),
+        of_time AS (PARTITION BY lineage_number ORDER BY night, start_at, log_id)
 ),
 parted AS (
     SELECT
-        *, abs(2 * SUM(pace_rank) OVER (PARTITION BY cluster, lineage_id ORDER BY number) - number * (run_count + 1)) AS parting
+        *, abs(2 * SUM(pace_rank) OVER (PARTITION BY lineage_number ORDER BY number) - number * (run_count + 1)) AS parting
     FROM ranked
 ),
 place AS (
-    SELECT cluster, lineage_id, arg_max(number, parting ORDER BY number) AS last_before
+    SELECT lineage_number, arg_max(number, parting ORDER BY number) AS last_before
     FROM parted
     WHERE number BETWEEN COALESCE(getvariable('regression_side_run_count'), 3) AND run_count - COALESCE(getvariable('regression_side_run_count'), 3)
-    GROUP BY cluster, lineage_id
+    GROUP BY lineage_number
     -- One lineage in ten would be parted by chance; most of these steps are too small for what is asked of a step below.
     HAVING 2 * exp(-6 * MAX(parting) ** 2 / (MAX(run_count) ** 3 + MAX(run_count) ** 2)) <= COALESCE(getvariable('regression_chance_ratio'), 0.1)
 ),
 middle AS (
     SELECT
-        cluster, lineage_id,
+        lineage_number,
         MEDIAN(pace) FILTER (number <= last_before) AS pace_before, MEDIAN(pace) FILTER (number > last_before) AS pace_since
     FROM ranked
-    JOIN place USING (cluster, lineage_id)
-    GROUP BY cluster, lineage_id
+    JOIN place USING (lineage_number)
+    GROUP BY lineage_number
 ),
 distance AS (
     SELECT
-        cluster, lineage_id, number, run_count,
-        SUM(abs(pace - pace_before) - abs(pace - pace_since)) OVER (PARTITION BY cluster, lineage_id ORDER BY number) AS misplaced
+        lineage_number, number, run_count,
+        SUM(abs(pace - pace_before) - abs(pace - pace_since)) OVER (PARTITION BY lineage_number ORDER BY number) AS misplaced
     FROM ranked
-    JOIN middle USING (cluster, lineage_id)
+    JOIN middle USING (lineage_number)
 ),
 split AS (
-    SELECT cluster, lineage_id, arg_min(number, misplaced ORDER BY number) AS last_before
+    SELECT lineage_number, arg_min(number, misplaced ORDER BY number) AS last_before
     FROM distance
     WHERE number BETWEEN COALESCE(getvariable('regression_side_run_count'), 3) AND run_count - COALESCE(getvariable('regression_side_run_count'), 3)
-    GROUP BY cluster, lineage_id
+    GROUP BY lineage_number
 ),
 sided AS (
     SELECT ranked.*, COALESCE(number > last_before, false) AS is_after
     FROM ranked
-    LEFT JOIN split USING (cluster, lineage_id)
+    LEFT JOIN split USING (lineage_number)
 ),
 side AS (
     SELECT
-        cluster, lineage_id, is_after, COUNT(*) AS side_count,
+        lineage_number, is_after, COUNT(*) AS side_count,
         -- What is usual reaches to three standard deviations, of which a normal distribution passes one run in 700; 1.4826 makes the
         -- median absolute deviation one of these (Rousseeuw and Croux 1993). Where runs hardly differ, half as long again is usual.
         COALESCE(getvariable('regression_deviations'), 3.0) * 1.4826 AS deviations, COALESCE(getvariable('regression_times'), 1.5) AS times,
@@ -82,9 +88,9 @@ side AS (
     GROUP BY ALL
 ),
 step AS (
-    SELECT cluster, lineage_id, earlier.usual_pace AS earlier_pace, earlier.usual_seconds AS earlier_seconds
+    SELECT lineage_number, earlier.usual_pace AS earlier_pace, earlier.usual_seconds AS earlier_seconds
     FROM (SELECT * FROM side WHERE NOT is_after) AS earlier
-    JOIN (SELECT * FROM side WHERE is_after) AS later USING (cluster, lineage_id)
+    JOIN (SELECT * FROM side WHERE is_after) AS later USING (lineage_number)
     WHERE
         later.usual_pace > earlier.most_pace AND later.usual_seconds > earlier.most_seconds
         -- Where rank 0 no longer writes for all, the sum over ranks rises and no rank takes longer.
@@ -93,14 +99,14 @@ step AS (
 ),
 slow AS (
     SELECT
-        cluster, lineage_id, night, log_id, start_at, number, seconds, is_after AND step.lineage_id IS NOT NULL AS is_of_step,
+        cluster, lineage_id, night, log_id, start_at, number, seconds, is_after AND step.lineage_number IS NOT NULL AS is_of_step,
         CASE WHEN is_of_step THEN earlier_pace ELSE usual_pace END AS held_pace,
         CASE WHEN is_of_step THEN earlier_seconds ELSE usual_seconds END AS held_seconds,
         LEAST(pace / NULLIF(held_pace, 0), seconds / NULLIF(held_seconds, 0)) AS slowdown_ratio,
         seconds * (1 - 1 / NULLIF(slowdown_ratio, 0)) AS lost_seconds
     FROM sided
-    JOIN side USING (cluster, lineage_id, is_after)
-    LEFT JOIN step USING (cluster, lineage_id)
+    JOIN side USING (lineage_number, is_after)
+    LEFT JOIN step USING (lineage_number)
     -- A median of fewer than five says little of a single run.
     WHERE is_of_step OR (side_count >= COALESCE(getvariable('regression_usual_run_count'), 5) AND pace > most_pace AND seconds > most_seconds)
 ),
