@@ -131,7 +131,8 @@ def written(
             for span in group:
                 rows = rows_of(span).sort_by([(name, "ascending") for name in order])
                 for night, sink in sinks.items():
-                    sink.write(rows.filter(pc.equal(rows["night"], pa.scalar(night))).select(schema.names).cast(schema))
+                    of_night = rows if len(nights) == 1 else rows.filter(pc.equal(rows["night"], pa.scalar(night)))
+                    sink.write(of_night.select(schema.names).cast(schema))
         files += [sink.lake_file(cluster, night) for night, sink in sinks.items()]
     return files
 
