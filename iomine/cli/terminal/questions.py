@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -57,16 +57,21 @@ def ask_own(
 
 def _interruptible(con: "Connection", ask_it: Callable[[], pa.Table]) -> pa.Table:
     # A thread that is in the middle of a query hears Ctrl-C only now and then, so this one waits and listens.
-    with ThreadPoolExecutor(1) as worker:
-        answering = worker.submit(ask_it)
-        try:
-            return answering.result()
-        except KeyboardInterrupt:
-            # The query may not have begun yet, and would miss a single call.
-            while not answering.done():
-                con.interrupt()
-                wait([answering], _PATIENCE_SECONDS)
-            raise
+    answering = _worker().submit(ask_it)
+    try:
+        return answering.result()
+    except KeyboardInterrupt:
+        # The query may not have begun yet, and would miss a single call.
+        while not answering.done():
+            con.interrupt()
+            wait([answering], _PATIENCE_SECONDS)
+        raise
+
+
+@cache
+def _worker() -> ThreadPoolExecutor:
+    """One for all questions: DuckDB and the allocator start anew with each thread, which takes a tenth of a page's time."""
+    return ThreadPoolExecutor(1)
 
 
 @lru_cache(maxsize=1)
