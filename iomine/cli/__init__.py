@@ -17,4 +17,8 @@ def main() -> None:
     gc.set_threshold(_OBJECTS_UNTIL_COLLECTED)
     from iomine.cli.app import build_app  # noqa: PLC0415  typer is among these modules
 
-    build_app(sys.argv[1] if len(sys.argv) > 1 else None)()
+    try:
+        build_app(sys.argv[1] if len(sys.argv) > 1 else None)()
+    finally:
+        # As it ends, Python looks for garbage twice, and the second time, which cannot be turned off, finds all.
+        gc.disable()
