@@ -3,7 +3,7 @@
 from iomine.schema.fields import Field, Kind, Privacy
 from iomine.schema.registry import FIELDS, TABLES, field, is_word, table
 from iomine.schema.table import Table
-from iomine.schema.version import SCHEMA_VERSION, UNSAID, mismatch
+from iomine.schema_version import SCHEMA_VERSION, UNSAID, mismatch
 
 __all__ = [
     "FIELDS",

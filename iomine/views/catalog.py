@@ -21,8 +21,10 @@ import pyarrow as pa
 from iomine.cache import cached
 from iomine.schema import FIELDS, SCHEMA_VERSION, TABLES, Table, field
 from iomine.sqltext import duckdb_type, literal, name_of, quoted
-from iomine.views.model import LAKE_DIRECTORY, REFERENCE_TABLES, SCHEMAS, VERSION_KEY, View, ViewError, find_views
+from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, find_views
+from iomine.views.query import LAKE_DIRECTORY, VERSION_KEY
 from iomine.views.site import SITE, SiteView
+from iomine.views.texts import ViewError
 
 # The oldest DuckDB that must be able to open the file.
 _STORAGE_VERSION: Final = "v1.4.0"

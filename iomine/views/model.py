@@ -1,21 +1,18 @@
 """What a view is, and how the views under `sql/` are found and put in order."""
 
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from importlib.resources import files
 from importlib.resources.abc import Traversable
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from iomine.schema import TABLES, Table
 from iomine.sqltext import quoted
+from iomine.views.texts import ViewError, parsed_text, sql_folder
 
-FENCE: Final = "-- ---"
 # What stands in the place of a table's name where a log could not be judged.
 JUDGING: Final = "verdict"
 _FAILURES: Final = "core.failed_derivation"
@@ -38,14 +35,6 @@ SCHEMAS: Final = {"core": "core", "out": "main", "features": "feature"}
 REFERENCE_TABLES: Final = {
     "triggers": ("ruleset", "code", "level", "title", "view_name", "needs", "trigger_version"),
 }
-
-# Keys of a catalog's table `_meta`: the directory that all its files lie in, and the version of the schema.
-LAKE_DIRECTORY: Final = "lake_directory"
-VERSION_KEY: Final = "schema_version"
-
-
-class ViewError(ValueError):
-    """A file under `sql/` does not make a view."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +123,6 @@ def shared_views(wanted: Collection[str], made: Collection[str] = ()) -> list[Vi
     return shared
 
 
-def sql_folder() -> Traversable:
-    """The folder `sql/`: within the package in a wheel, beside it in a checkout."""
-    within = files("iomine") / "sql"
-    return within if within.is_dir() else Path(__file__).parents[2] / "sql"
-
-
 @cache
 def _package_views() -> tuple[View, ...]:
     written = _parsed(sql_folder())
@@ -181,31 +164,6 @@ def _parse(entry: Traversable, folder: str) -> View:
         sql=sql,
         path=path,
     )
-
-
-def parsed_text(text: str, path: str, keys: Sequence[str], more: Collection[str] = ()) -> tuple[dict[str, Any], str]:
-    """The header and the query of a file under `sql/`, or of a site's view.
-
-    Args:
-        text: of the file.
-        path: of the file, for messages.
-        keys: what the header must say, `about` among them.
-        more: what it may say besides.
-
-    Raises:
-        ViewError: the header is missing or wrong.
-    """
-    start, _, rest = text.partition(f"{FENCE}\n")
-    header, fence, sql = rest.partition(f"{FENCE}\n")
-    if start or not fence:
-        raise ViewError(f"{path} must begin with a header between two lines of '{FENCE}'.")
-    try:
-        settings = tomllib.loads("".join(line.removeprefix("--").lstrip(" ") for line in header.splitlines(keepends=True)))
-    except tomllib.TOMLDecodeError as error:
-        raise ViewError(f"The header of {path} is not TOML: {error}.") from error
-    if settings.keys() - set(more) != set(keys) or not settings["about"]:
-        raise ViewError(f"The header of {path} must say {', '.join(keys[:-1])} and {keys[-1]}, and nothing else.")
-    return settings, sql.strip()
 
 
 def _ordered(views: Iterable[View]) -> tuple[View, ...]:

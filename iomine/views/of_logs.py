@@ -18,9 +18,9 @@ from typing import Final, cast
 from iomine.errors import LimitError
 from iomine.schema import TABLES
 from iomine.views.catalog import lake_sql
-from iomine.views.model import LAKE_DIRECTORY, tables_read
+from iomine.views.model import tables_read
 from iomine.views.passing import Connection
-from iomine.views.query import NO_LIMITS, Limits, failures_named, open_catalog
+from iomine.views.query import LAKE_DIRECTORY, NO_LIMITS, Limits, failures_named, open_catalog
 from iomine.views.questions import find_question
 
 # Rows by log that several questions read and none of them of another log; each after those that it reads.

@@ -14,10 +14,9 @@ import duckdb
 import pyarrow as pa
 
 from iomine.errors import IomineError, LimitError, UsageError, WarehouseError
-from iomine.schema import UNSAID, mismatch
+from iomine.schema_version import UNSAID, mismatch
 from iomine.sqltext import quoted
 from iomine.units import bytes_of, human_bytes, human_seconds
-from iomine.views.model import LAKE_DIRECTORY, VERSION_KEY
 from iomine.views.questions import Parameters
 
 _ONE_QUESTION: Final = (
@@ -27,6 +26,9 @@ _ONE_QUESTION: Final = (
 _LESS_OR_MORE_MEMORY: Final = "ask for fewer nights or columns, or give it more with --memory."
 _LESS_OR_MORE_TIME: Final = "ask for fewer nights, or give it longer with --timeout."
 
+# Keys of a catalog's table `_meta`: the directory that all its files lie in, and the version of the schema.
+LAKE_DIRECTORY: Final = "lake_directory"
+VERSION_KEY: Final = "schema_version"
 
 # What a variable that views ask for may be.
 Variable = float | str | Sequence[int]

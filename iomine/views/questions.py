@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from iomine.views.model import parsed_text, sql_folder
+from iomine.views.texts import parsed_text, sql_folder
 
 # Values for a query: by name, or in the order of `$1`, `$2` and so on.
 Parameters = Mapping[str, object] | Sequence[object]

@@ -12,7 +12,8 @@ from iomine.errors import UsageError, did_you_mean
 from iomine.schema import FIELDS, is_word
 from iomine.schema.fields.site import ENDINGS, PREFIX
 from iomine.settings import Line, Lines, SiteSettings, setting
-from iomine.views.model import HEADER, View, ViewError, find_views, parsed_text, tables_read
+from iomine.views.model import HEADER, View, find_views, tables_read
+from iomine.views.texts import ViewError, parsed_text
 
 SITE: Final = "site"
 VIEW_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,62}")

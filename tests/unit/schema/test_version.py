@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 from iomine.schema import FIELDS, SCHEMA_VERSION, TABLES
-from iomine.schema.version import SHAPES
+from iomine.schema_version import SHAPES
 
 
 def shape() -> str:

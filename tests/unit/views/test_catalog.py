@@ -17,8 +17,9 @@ from iomine.errors import IomineError
 from iomine.schema import FIELDS, TABLES, field
 from iomine.sqltext import duckdb_type
 from iomine.views.catalog import build_catalog
-from iomine.views.model import SCHEMAS, ViewError, find_views
+from iomine.views.model import SCHEMAS, find_views
 from iomine.views.query import answer, answer_own, ask, open_catalog
+from iomine.views.texts import ViewError
 
 UTC = dt.UTC
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from iomine.views.model import SCHEMAS, View, ViewError, find_views
+from iomine.views.model import SCHEMAS, View, find_views
+from iomine.views.texts import ViewError
 
 HEADER = '-- ---\n-- about = "Something."\n-- grain = ["log_id"]\n-- reads = [{reads}]\n-- ---\nSELECT 1\n'
 
