@@ -14,6 +14,7 @@ from typing import Final, Self
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from iomine.lake.laid import laid
 from iomine.schema.registry import arrow_schema
 from iomine.units import MIB
 
@@ -22,6 +23,8 @@ ROW_GROUP_ROWS: Final = 122_880
 # Rows of heat maps are few and long.
 _ROW_GROUP_BYTES: Final = 128 * MIB
 _COMPRESSION_LEVEL: Final = 3
+# No more row groups in place of a full one are scanned as fast as it.
+_FEW: Final = 4
 
 Partition = tuple[str, date]
 
@@ -163,11 +166,22 @@ def write_file(root: Path, table: str, rows: pa.Table, cluster: str | None = Non
 
 def merge_files(root: Path, table: str, paths: Sequence[Path], cluster: str | None, night: date | None) -> LakeFile:
     """Makes one file out of several of the same table and partition, rows in the order of the files."""
-    with ParquetSink(table, new_file_path(root, table, cluster, night)) as sink:
-        for path in paths:
-            for rows in row_groups(table, path):
+    path = new_file_path(root, table, cluster, night)
+    metadata = [pq.read_metadata(each) for each in paths]
+    if _are_large(metadata) and laid(paths, path):
+        return LakeFile(table, cluster, night, path, path.stat().st_size, sum(each.num_rows for each in metadata))
+    with ParquetSink(table, path) as sink:
+        for each in paths:
+            for rows in row_groups(table, each):
                 sink.write(rows)
     return sink.lake_file(cluster, night)
+
+
+def _are_large(files: Sequence[pq.FileMetaData]) -> bool:
+    """Whether row groups are so large, all in all, that nothing is gained by larger ones."""
+    groups = [file.row_group(number) for file in files for number in range(file.num_row_groups)]
+    row_count, size_bytes = sum(group.num_rows for group in groups), sum(group.total_byte_size for group in groups)
+    return bool(groups) and fills_row_group(_FEW * row_count // len(groups), _FEW * size_bytes // len(groups))
 
 
 def linked(root: Path, file: LakeFile, cluster: str | None) -> LakeFile:
