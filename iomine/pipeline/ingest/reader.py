@@ -1,9 +1,10 @@
 """A reader process: where logs are decoded, so that a log that kills its reader costs one log.
 
-Parent and child speak JSON, a line each. The parent sends a batch; the child says which log it begins, when it works out what
-follows from several together, which it must reject, and at last which files it wrote. If the child dies or takes too long, the
-log that it had begun is the culprit: it is rejected, and a new child does the batch without it. Where several were together,
-nobody knows which it was, and a new child does the batch log by log.
+Parent and child speak JSON, a line each. The parent sends a batch; the child says at last which logs it must reject and which
+files it wrote. Meanwhile it notes which log it begins, or that it works out what follows from several together, where the parent
+looks once it has waited for long: to wake it for each log would take as much as to derive some tables. If the child dies or takes
+too long, the log that it had begun is the culprit: it is rejected, and a new child does the batch without it. Where several were
+together, nobody knows which it was, and a new child does the batch log by log.
 """
 
 import ctypes
@@ -13,6 +14,7 @@ import os
 import resource
 import select
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -23,7 +25,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Final, Self, cast
+from typing import IO, Any, Final, NamedTuple, Self, cast
 
 from iomine.errors import WarehouseError
 from iomine.lake import LakeFile
@@ -46,6 +48,9 @@ ENVIRONMENT: Final = {
 
 # Logs from which what follows is worked out at once.
 TOGETHER: Final = 256
+# What a note has in place of a log: that none is begun yet, or that several are in hand.
+_NONE, SEVERAL = -1, -2
+_NOTE: Final = struct.Struct("<qdd")
 _STDERR_TAIL_BYTES: Final = 2000
 _PIPE_BYTES: Final = 65536
 _PR_SET_PDEATHSIG: Final = 1
@@ -120,11 +125,40 @@ class BatchResult:
     refused: tuple[Refused, ...]
 
 
-class _ReaderDiedError(Exception):
-    """The child is gone, or had to be ended; `how` says it, for people."""
+class Note(NamedTuple):
+    """What the child has in hand.
 
-    def __init__(self, how: str, is_final: bool) -> None:
-        super().__init__(how, is_final)
+    Attributes:
+        log: number of the log in the batch; negative where it is no single one.
+        begun_at: when it was begun, on the clock that all processes share.
+        cpu_seconds: what the child had computed by then.
+    """
+
+    log: int
+    begun_at: float
+    cpu_seconds: float
+
+    @classmethod
+    def of(cls, log: int) -> Self:
+        """That it is begun now, by this process."""
+        return cls(log, time.monotonic(), time.process_time())
+
+    @classmethod
+    def read(cls, file: int) -> Self:
+        """The last that was written."""
+        return cls(*_NOTE.unpack(os.pread(file, _NOTE.size, 0)))
+
+    def write(self, file: int) -> None:
+        """Takes the place of the one before."""
+        os.pwrite(file, _NOTE.pack(*self), 0)
+
+
+class _ReaderDiedError(Exception):
+    """The child is gone, or had to be ended, with that in hand; `how` says it, for people."""
+
+    def __init__(self, note: Note, how: str, is_final: bool) -> None:
+        super().__init__(note, how, is_final)
+        self.note = note
         self.how = how
         self.is_final = is_final
 
@@ -140,11 +174,8 @@ class Reader:
         self._limits = limits
         self._child: subprocess.Popen[bytes] | None = None
         self._stderr: IO[bytes] | None = None
+        self._note: IO[bytes] | None = None
         self._unread = b""
-        self._begun: str | None = None
-        self._are_together = False
-        self._begun_at = 0.0
-        self._cpu_before = 0.0
         self._deadly_seconds = 0.0
 
     def __enter__(self) -> Self:
@@ -176,28 +207,24 @@ class Reader:
                 "most_processes": self._limits.most_processes,
                 "together": together,
             }
-            self._forget()
             try:
                 return _result(batch, self._ask(request), killers)
             except _ReaderDiedError as death:
-                if self._are_together:
+                if death.note.log == SEVERAL:
                     together = 1
                     continue
-                if self._begun is None:
+                if death.note.log == _NONE:
                     raise WarehouseError(f"The process that reads logs does not start: {death.how}") from death
-                self._deadly_seconds += time.monotonic() - self._begun_at
-                killers.append(Refused(self._begun, death.how, death.is_final))
-                logs = [log for log in logs if log[0] != self._begun]
-
-    def _forget(self) -> None:
-        self._begun, self._are_together = None, False
+                self._deadly_seconds += time.monotonic() - death.note.begun_at
+                path, _ = logs.pop(death.note.log)
+                killers.append(Refused(path, death.how, death.is_final))
 
     def close(self) -> None:
         """Ends the child."""
         if self._child is not None:
             self._child.kill()
             self._child.wait()
-            for pipe in (self._child.stdin, self._child.stdout, self._stderr):
+            for pipe in (self._child.stdin, self._child.stdout, self._stderr, self._note):
                 if pipe is not None:
                     # The pipe to a child that has ended is broken; its unsent requests are lost with it.
                     with suppress(BrokenPipeError):
@@ -205,63 +232,71 @@ class Reader:
             self._child = None
 
     def _ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Sends a request and waits for its answer, noting which log the child begins meanwhile."""
+        """Sends a request and waits for its answer."""
         if self._child is not None and self._child.poll() is not None:
             # It died with no log in hand, so none is to blame.
             self.close()
         child = self._child or self._start()
+        Note.of(_NONE).write(_pipe(self._note).fileno())
         try:
             _pipe(child.stdin).write(json.dumps(request).encode() + b"\n")
             _pipe(child.stdin).flush()
         except BrokenPipeError:
             raise self._autopsy(child) from None
-        while (message := json.loads(self._line(child))).keys() & {"reading", "together"}:
-            self._begun, self._are_together, self._begun_at = message.get("reading"), "together" in message, time.monotonic()
-            self._cpu_before = _cpu_seconds(child.pid)
-        return cast("dict[str, Any]", message)
+        return cast("dict[str, Any]", json.loads(self._line(child)))
 
     def _line(self, child: subprocess.Popen[bytes]) -> bytes:
-        """The child's next line, however long it takes up to the limit."""
+        """The child's next line, however long it takes, up to the limit for what it has in hand."""
         output = _pipe(child.stdout).fileno()
-        limit = self._seconds()
         while b"\n" not in self._unread:
-            if not select.select([output], [], [], limit)[0]:
-                raise self._given_up(child, limit)
-            if not (said := os.read(output, _PIPE_BYTES)):
-                raise self._autopsy(child)
-            self._unread += said
+            note = self._noted()
+            limit = self._seconds(note)
+            left = note.begun_at + limit - time.monotonic()
+            if left <= 0:
+                raise self._given_up(child, note, limit)
+            if select.select([output], [], [], left)[0]:
+                if not (said := os.read(output, _PIPE_BYTES)):
+                    raise self._autopsy(child)
+                self._unread += said
         line, _, self._unread = self._unread.partition(b"\n")
         return line
 
-    def _seconds(self) -> float:
-        """Time for the log in hand; for the start of a child always the same."""
-        if self._begun is None:
+    def _noted(self) -> Note:
+        return Note.read(_pipe(self._note).fileno())
+
+    def _seconds(self, note: Note) -> float:
+        """Time for the log in hand; for the start of a child, and for several, always the same."""
+        if note.log < 0:
             return self._limits.seconds
         left = max(self._limits.least_seconds, self._limits.deadly_seconds - self._deadly_seconds)
         return min(self._limits.seconds, left)
 
-    def _given_up(self, child: subprocess.Popen[bytes], limit: float) -> _ReaderDiedError:
+    def _given_up(self, child: subprocess.Popen[bytes], note: Note, limit: float) -> _ReaderDiedError:
         """Ends the child, and says why; it is the log's own doing if it has computed, and not waited for a file system."""
-        is_final = _cpu_seconds(child.pid) - self._cpu_before >= self._limits.seconds * _COMPUTING
+        is_final = _cpu_seconds(child.pid) - note.cpu_seconds >= self._limits.seconds * _COMPUTING
         self.close()
         which = "the limit for one log" if limit == self._limits.seconds else "what others that could not be read have left"
-        return _ReaderDiedError(f"Reading it takes longer than {human_seconds(limit)}, {which}.", is_final)
+        return _ReaderDiedError(note, f"Reading it takes longer than {human_seconds(limit)}, {which}.", is_final)
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._unread = b""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the child
+        # In memory: a disk that is full, or slow, is no matter of notes.
+        note = os.memfd_create("note")
+        self._note = os.fdopen(note, "r+b", buffering=0)
         self._child = subprocess.Popen(  # noqa: S603  this very program
-            [sys.executable, "-m", "iomine.pipeline.ingest.reading", str(self._limits.memory_bytes)],
+            [sys.executable, "-m", "iomine.pipeline.ingest.reading", str(self._limits.memory_bytes), str(note)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
+            pass_fds=(note,),
             env=os.environ | ENVIRONMENT,
         )
         return self._child
 
     def _autopsy(self, child: subprocess.Popen[bytes]) -> _ReaderDiedError:
         """How the child ended, in a sentence, with the last that it or the C library printed."""
-        code = child.wait()
+        code, note = child.wait(), self._noted()
         stderr = _pipe(self._stderr)
         stderr.seek(max(0, stderr.seek(0, os.SEEK_END) - _STDERR_TAIL_BYTES))
         printed = stderr.read().decode("utf-8", "replace").strip().splitlines()
@@ -270,7 +305,7 @@ class Reader:
         said = f"; the last it printed was: {printed[-1]}" if printed else ""
         within = human_bytes(self._limits.memory_bytes)
         return _ReaderDiedError(
-            f"The log ended the process that read it ({how}, within {within} of memory){said}.", -code not in _FROM_OUTSIDE
+            note, f"The log ended the process that read it ({how}, within {within} of memory){said}.", -code not in _FROM_OUTSIDE
         )
 
 

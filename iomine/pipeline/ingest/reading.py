@@ -9,12 +9,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 from iomine.arrow import leave_pandas_out
 from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import as_warehouse_errors
-from iomine.pipeline.ingest.reader import CHANGED, die_with_parent, give_memory_back, limit_memory
+from iomine.pipeline.ingest.reader import CHANGED, SEVERAL, Note, die_with_parent, give_memory_back, limit_memory
 from iomine.pipeline.ingest.rows import Rows, RowSinks, rows_of
 from iomine.pipeline.ingest.runs import read_run
 from iomine.sources.darshan import Log, read_log, size_bytes
@@ -37,14 +37,14 @@ class _Batch:
     Attributes:
         request: what was asked for.
         memory_bytes: that this process may take.
-        answer: where the parent hears what is under way.
+        note: the file in which the parent finds what is under way.
         sinks: where rows go.
         refused: logs that could not be read, why, and whether that is final.
     """
 
     request: Mapping[str, Any]
     memory_bytes: int
-    answer: TextIO
+    note: int
     sinks: RowSinks
     refused: list[tuple[str, str, bool]] = field(default_factory=list)
 
@@ -52,8 +52,8 @@ class _Batch:
         """Reads all logs, as many at once as memory is for."""
         held: list[tuple[Log, str]] = []
         held_bytes = 0
-        for path, log_id in self.request["logs"]:
-            self._say({"reading": path})
+        for number, (path, log_id) in enumerate(self.request["logs"]):
+            Note.of(number).write(self.note)
             with self._refusing(path):
                 held.append((self._log(path, log_id), path))
                 held_bytes += sum(size_bytes(part) for parts in held[-1][0].tables.values() for part in parts)
@@ -68,12 +68,13 @@ class _Batch:
         size = sum(log.size_bytes for log, _ in held)
         rows: Rows = {}
         if len(held) > 1:
-            self._say({"together": len(held)})
+            Note.of(SEVERAL).write(self.note)
             try:
                 rows = rows_of(held, self.request["most_processes"])
             except Exception:  # noqa: BLE001  whatever it is, it is one log's
+                number_of = {path: number for number, (path, _) in enumerate(self.request["logs"])}
                 while held:
-                    self._say({"reading": held[0][1]})
+                    Note.of(number_of[held[0][1]]).write(self.note)
                     self._write([held.pop(0)])
         elif held:
             with self._refusing(paths[0]):
@@ -120,16 +121,13 @@ class _Batch:
         except Exception as error:  # noqa: BLE001  whatever a log makes Python raise, it costs that log
             self.refused.append((path, f"Its records make no sense to the reader ({type(error).__name__}: {error}).", True))
 
-    def _say(self, message: Mapping[str, Any]) -> None:
-        self.answer.write(json.dumps(message) + "\n")
 
-
-def _read_batch(request: dict[str, Any], memory_bytes: int, answer: TextIO) -> dict[str, Any]:
+def _read_batch(request: dict[str, Any], memory_bytes: int, note: int) -> dict[str, Any]:
     staging = Path(request["staging"])
     try:
         with as_warehouse_errors(staging), ExitStack() as stack:
             sinks = RowSinks(staging, request["cluster"], date.fromisoformat(request["night"]), stack)
-            batch = _Batch(request, memory_bytes, answer, sinks)
+            batch = _Batch(request, memory_bytes, note, sinks)
             batch.read()
             sinks.finish()
     except WarehouseError as error:
@@ -156,7 +154,7 @@ def _requests() -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Answers requests until there are no more."""
-    memory_bytes = int(sys.argv[1])
+    memory_bytes, note = map(int, sys.argv[1:])
     leave_pandas_out()
     # The pipe to the parent is ours alone: what the C library prints, wherever it prints it, goes to stderr.
     with os.fdopen(os.dup(_STDOUT), "w", buffering=1) as answer:
@@ -167,7 +165,7 @@ def main() -> None:
         gc.freeze()
         gc.set_threshold(_GARBAGE_OBJECTS)
         for request in _requests():
-            answer.write(json.dumps(_read_batch(request, memory_bytes, answer)) + "\n")
+            answer.write(json.dumps(_read_batch(request, memory_bytes, note)) + "\n")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from iomine.units import GIB
 
 NIGHT = dt.date(2017, 9, 21)
 _DEEDS = """
-    import ctypes, os, pathlib, signal, time
+    import ctypes, os, pathlib, signal, sys, time
     import iomine.sources.darshan as room
     from iomine.errors import UnreadableError
 
@@ -55,6 +55,7 @@ _DEEDS = """
         "leave": lambda path: os.unlink(path),
         "odd": lambda path: raise_odd(),
         "refuse": lambda path: refuse(),
+        "doom": lambda path: doom(),
         "chatter": lambda path: os.write(1, b"Warning: odd record\\n"),
     }
 
@@ -66,6 +67,15 @@ _DEEDS = """
 
     def refuse():
         raise UnreadableError("It is damaged.")
+
+    def doom():
+        reading = sys.modules["__main__"]
+        true_rows_of = reading.rows_of
+
+        def rows_of(held, *settings):
+            return ctypes.string_at(0) if any("doom" in path for _, path in held) else true_rows_of(held, *settings)
+
+        reading.rows_of = rows_of
 
     def read_log(path, **settings):
         for deed, act in DEEDS.items():
@@ -186,6 +196,14 @@ def test_two_killers_in_a_batch_cost_two_logs(reader, batch, tmp_path):
     assert {"segfault", "abort"} == set(reasons(result))
     # Rows lie in the order of ids, which is not that of these names.
     assert (3, ["between", "first", "last"]) == (result.log_count, sorted(names_read(result)))
+
+
+def test_a_log_that_kills_while_several_are_in_hand_costs_itself_alone(reader, batch, tmp_path):
+    """Nobody knows which of them it was until they are read log by log."""
+    result = reader.read(batch("first", "doom", "last"), tmp_path / "staging")
+
+    assert [("doom", True)] == [(name, is_final) for name, (_, is_final) in reasons(result).items()]
+    assert (2, ["first", "last"]) == (result.log_count, sorted(names_read(result)))
 
 
 def test_a_batch_of_killers_gives_no_file(reader, batch, tmp_path):
