@@ -68,6 +68,11 @@ class Packed(Mapping[str, pa.Array]):
     def stacked(cls, parts: Sequence[Self]) -> Self:
         """Records of one table, one part after the other."""
 
+    @classmethod
+    @abstractmethod
+    def columns_of(cls, parts: Sequence[Self]) -> dict[str, pa.Array | pa.ChunkedArray]:
+        """All columns of these."""
+
     @abstractmethod
     def taken(self, rows: Words) -> Self:
         """Some of the records, by their numbers in ascending order."""
@@ -103,6 +108,11 @@ class Records(Packed):
         """Records of one table, one part after the other."""
         first = parts[0]
         return cls(first.table, first.names, np.concatenate([part.matrix for part in parts]))
+
+    @classmethod
+    def columns_of(cls, parts: Sequence[Self]) -> dict[str, pa.Array | pa.ChunkedArray]:
+        """All columns of these."""
+        return cls.stacked(parts).columns()
 
     def taken(self, rows: Words) -> Self:
         """Some of the records."""
@@ -191,9 +201,9 @@ def assembled(table: str, parts: Sequence[tuple[str | Owners, Columns]]) -> pa.T
     if unknown := set().union(*columns).difference(schema.names):
         raise ValueError(f"The table {table} has no column {', '.join(sorted(unknown))}.")
     counts = [row_count(part) for part in columns]
-    records = [part for part in columns if isinstance(part, Records)]
-    if len(records) == len(columns) > 0:
-        columns, lengths = [Records.stacked(records).columns()], [sum(counts)]
+    packed = [part for part in columns if isinstance(part, Packed)]
+    if len(packed) == len(columns) > 0:
+        columns, lengths = [packed[0].columns_of(packed)], [sum(counts)]
     else:
         lengths = counts
     ids = _ids([owners for owners, _ in parts], counts)
@@ -215,7 +225,7 @@ def _ids(parts: Sequence[str | Owners], counts: Sequence[int]) -> pa.Array:
 
 
 def _column(
-    parts: Sequence[Column | pa.Array | list[Any] | None], lengths: Sequence[int], type_: pa.DataType
+    parts: Sequence[Column | pa.Array | pa.ChunkedArray | list[Any] | None], lengths: Sequence[int], type_: pa.DataType
 ) -> pa.ChunkedArray | pa.Array:
     if all(isinstance(part, list) for part in parts):
         return pa.array(list(chain.from_iterable(parts)), type_)  # type: ignore[arg-type]  # lists all
@@ -223,6 +233,9 @@ def _column(
         return Column.joined(parts).arrow(type_)  # type: ignore[arg-type]  # columns all
     if all(part is None for part in parts):
         return pa.nulls(sum(lengths), type_)
+    # What is packed comes as one part.
+    if isinstance(first := parts[0], pa.ChunkedArray):
+        return first
     chunks = [
         pa.nulls(length, type_) if part is None else pa.array(part, type_) if isinstance(part, list | Column) else spread(part)
         for part, length in zip(parts, lengths, strict=True)

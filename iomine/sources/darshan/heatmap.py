@@ -16,7 +16,8 @@ from iomine.sources.darshan.decoded import TOO_MANY, WORD_BYTES, Columns, Decode
 _HEAD: Final = 6
 _WIDTH_AT, _BINS_AT = 2, 3
 _PLACES: Final = {"file_id": 0, "rank": 1, "bin_seconds": _WIDTH_AT, "bin_count": _BINS_AT}
-_COLUMNS: Final = ("file_id", "rank", "layer", "bin_seconds", "bin_count", "write_bins", "read_bins")
+_BINS: Final = ("write_bins", "read_bins")
+_COLUMNS: Final = ("file_id", "rank", "layer", "bin_seconds", "bin_count", *_BINS)
 # Record ids that Darshan gives the heat maps of its layers (`heatmap:POSIX` and so on, hashed).
 _HASHES: Final = {"posix": 16592106915301738621, "stdio": 3989511027826779520, "mpiio": 3668870418325792824}
 LAYER_IDS: Final = {layer: int(np.uint64(hash_).astype(np.int64)) for layer, hash_ in _HASHES.items()}
@@ -42,6 +43,13 @@ class HeatMaps(Packed):
         """Records of one table, one part after the other."""
         return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("heads", "written", "read")))
 
+    @classmethod
+    def columns_of(cls, parts: Sequence[Self]) -> dict[str, pa.Array | pa.ChunkedArray]:
+        """All columns of these; bins stay where they are, since they take most of the memory."""
+        nothing = np.empty(0, np.int64)
+        heads = cls(np.concatenate([part.heads for part in parts]), nothing, nothing)
+        return {name: pa.chunked_array([part[name] for part in parts]) if name in _BINS else heads[name] for name in _COLUMNS}
+
     def taken(self, rows: Words) -> Self:
         """Some of the records."""
         is_wanted = np.isin(np.arange(len(self.heads)), rows)
@@ -49,7 +57,7 @@ class HeatMaps(Packed):
         return type(self)(self.heads[rows], self.written[bins], self.read[bins])
 
     def __getitem__(self, name: str) -> pa.Array:
-        if name in {"write_bins", "read_bins"}:
+        if name in _BINS:
             offsets = np.concatenate([[0], np.cumsum(self.heads[:, _BINS_AT])]).astype(np.int32)
             return pa.ListArray.from_arrays(pa.array(offsets), pa.array(self.written if name == "write_bins" else self.read))
         if name == "layer":
@@ -101,7 +109,7 @@ def have_bytes(columns: Columns) -> npt.NDArray[np.bool_]:
         columns: of the table `heatmap_rank`.
     """
     is_sound = np.ones(len(columns["rank"]), bool)
-    for name in ("write_bins", "read_bins"):
+    for name in _BINS:
         bins: pa.ListArray = columns[name]
         values, offsets = bins.values.to_numpy(), bins.offsets.to_numpy()
         odd = np.cumsum(np.concatenate([[0], (values < 0) | (values > TOO_MANY)]))
