@@ -12,12 +12,14 @@ that is known, and stale mirrors, which serve nothing, do not count.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from iomine.derive.batch import logs_in
+from iomine.derive.batch import as_integers, logs_in
 from iomine.derive.trace import Flags, Integers, Tables, Trace, turns
+from iomine.schema.column import as_arrow
 
 # MPI-IO passes through POSIX, which knows the offsets that reach the file system.
 LAYER: Final = "posix"
@@ -41,6 +43,8 @@ NO_SENSE: Final = "The log's Lustre layout of the file makes no sense."
 REASONS: Final = frozenset((NO_OFFSET, NO_LAYOUT, NO_OST, ON_MDT, MIRRORED, NO_SENSE))
 
 _NUMBERS: Final = ("stripe_bytes", "stripe_count", "stripe_pattern", "component_flags", "extent_start_bytes", "extent_end_bytes")
+_NOT_KNOWN: Final = -1
+_WORD_BYTES: Final = 8
 
 _NONE: Final = np.empty(0, np.int64)
 
@@ -355,15 +359,28 @@ def _compositions(tables: Tables) -> tuple[dict[int, _Composition], list[_Compon
     """Components of each file that has a record, those that hold nothing left out; and the components that differ."""
     found: dict[int, _Composition] = {}
     rank_of: dict[int, int] = {}
-    number_of: dict[tuple[Any, ...], int] = {}
+    number_of: dict[bytes, int] = {}
     for part in tables.get("lustre_component", ()):
-        osts = [tuple(ids or ()) for ids in part["ost_ids"]]
-        says = zip(*(part[name] for name in _NUMBERS), osts, strict=True)
-        numbers = [number_of.setdefault(component, len(number_of)) for component in says]
-        for file_id, rank, index, number in zip(part["file_id"], part["rank"], part["component"], numbers, strict=True):
+        says = np.column_stack([as_arrow(part[name]).fill_null(_NOT_KNOWN).to_numpy() for name in _NUMBERS])
+        osts = part["ost_ids"]
+        data, of_osts = says.tobytes(), osts.values.to_numpy().tobytes()
+        firsts = range(0, len(data), len(_NUMBERS) * _WORD_BYTES)
+        offsets = (osts.offsets.to_numpy() * _WORD_BYTES).tolist()
+        numbers = [
+            number_of.setdefault(data[first : first + firsts.step] + of_osts[begin:end], len(number_of))
+            for first, (begin, end) in zip(firsts, pairwise(offsets), strict=True)
+        ]
+        is_none = part["component"].is_null().to_pylist()
+        ranks = as_integers(part["rank"]).tolist()
+        for file_id, rank, has_none, number in zip(as_integers(part["file_id"]).tolist(), ranks, is_none, numbers, strict=True):
             if rank_of.setdefault(file_id, rank) == rank:
-                found[file_id] = found.get(file_id, ()) + (() if index is None else (number,))
-    return found, [_Component._make(component) for component in number_of]
+                found[file_id] = found.get(file_id, ()) + (() if has_none else (number,))
+    return found, [_component(np.frombuffer(says, np.int64).tolist()) for says in number_of]
+
+
+def _component(says: list[int]) -> _Component:
+    size, count, pattern, flags, start, end, *ost_ids = says
+    return _Component(size, count, pattern, flags, start, end, tuple(ost_ids))
 
 
 def _strips(components: Iterable[_Component] | None) -> Iterator[tuple[int, tuple[int, Sequence[Place]]]]:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from iomine.derive.batch import TooMuchTogetherError
 from iomine.derive.columns import counts, labels, stacked
@@ -18,7 +17,7 @@ from iomine.derive.order import Groups, Order, Ordered
 from iomine.derive.ranks import hosts_of
 from iomine.derive.sorting import ascending, order_by
 from iomine.derive.trace import Flags, Floats, Integers, Tables, group_starts, grouped
-from iomine.schema.column import Column
+from iomine.schema.column import Column, as_arrow
 from iomine.schema.ops import OPS
 
 _LONGEST_LINE: Final = 1 << 62
@@ -352,10 +351,7 @@ def _ranks_in(overlaps: _Laid, extents: _Extents, line: _Line) -> Floats:
 def stripe_layouts(tables: Tables) -> StripeLayouts | None:
     """Layouts of all files that have a sound one, by what serves them; where ranks have a record each, that of the first."""
     names = ("file_id", "rank", "component_flags", "mirror_id", "extent_start_bytes", "stripe_bytes")
-    parts = [
-        [pa.array(part[name], pa.int64()).fill_null(-1).to_numpy() for name in names]
-        for part in tables.get("lustre_component", ())
-    ]
+    parts = [[as_arrow(part[name]).fill_null(-1).to_numpy() for name in names] for part in tables.get("lustre_component", ())]
     if not parts:
         return None
     file_ids, ranks, flags, mirrors, starts, sizes = map(np.concatenate, zip(*parts, strict=True))

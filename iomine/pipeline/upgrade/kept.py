@@ -43,7 +43,7 @@ _READ: Final = ("log", _QUALITY, *RAW_TABLES)
 # What is the same of all logs that versions without the column read: none of theirs had its paths cut.
 _SAME_OF_ALL: Final[Mapping[str, tuple[str, Any]]] = {"file_name": ("is_path_cut", False)}
 # A reader gives these as lists, and arrays of the others.
-_LISTS: Final = frozenset((*_ABOUT, "lustre_component"))
+_LISTS: Final = frozenset(_ABOUT)
 _COUNTERS: Final = {layout.table: layout for layout in LAYOUTS.values() if not layout.trailing_words}
 _NUMBERS: Final = ("nprocs", "run_seconds")
 # What a column is worked out to be from records that were kept as unknown is less than what it was.

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
 from hypothesis import strategies as st
 from shared import Row
 from tables import columns
@@ -26,13 +27,13 @@ def component(start: int, end: int, stripe_bytes: int, ost_ids: Sequence[int], *
     }
 
 
-def lustre(layouts: Layouts, rank: int = -1) -> dict[str, list[Any]]:
+def lustre(layouts: Layouts, rank: int = -1) -> dict[str, pa.Array]:
     rows = [
         {"file_id": file_id, "rank": rank, "component": index, **part}
         for file_id, parts in layouts.items()
         for index, part in enumerate(parts or [dict.fromkeys(component(0, 0, 0, ()), None) | {"component": None}])
     ]
-    return {name: column.to_pylist() for name, column in columns("lustre_component", rows).items()}
+    return columns("lustre_component", rows)
 
 
 def segment(offset: int, length: int, file_id: int = 1, op: str = "write", seconds: float = 1.0) -> Row:

@@ -326,8 +326,7 @@ LAYOUT |= {"component_flags": 0, "extent_start_bytes": 0, "extent_end_bytes": -1
 
 
 def _osts(requests: list[Request]) -> dict[str, pa.Array]:
-    layouts = {name: column.to_pylist() for name, column in columns("lustre_component", [LAYOUT]).items()}
-    tables = _tables(requests) | {"lustre_component": [layouts]}
+    tables = _tables(requests) | {"lustre_component": [columns("lustre_component", [LAYOUT])]}
     return ost_detail(traces(tables), Lustre(tables, traces(tables)), RUN_SECONDS)
 
 

@@ -1,11 +1,12 @@
 """Lustre layouts of both record versions."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from writing import Blueprint, Module, lustre_v1_record, lustre_v2_record, words
 
-from iomine.sources.darshan.lustre import decode_lustre
+from iomine.sources.darshan.lustre import Components, decode_lustre
 
 _OSTS = st.lists(st.integers(0, 2**31), max_size=5)
 _NOT_SAID = {"stripe_pattern": -1, "component_flags": -1, "extent_start_bytes": 0, "extent_end_bytes": -1, "mirror_id": -1}
@@ -41,7 +42,9 @@ def test_record_without_components() -> None:
     """A record without components has one row, with nothing but its file and rank."""
     decoded = decode_lustre(lustre_v2_record("<", []), 2, "<")
     columns = decoded.tables["lustre_component"]
-    assert {"file_id": [5], "rank": [0]} == {name: values for name, values in columns.items() if values != [None]}
+    assert {"file_id": [5], "rank": [0]} == {
+        name: values.to_pylist() for name, values in columns.items() if not values.null_count
+    }
     assert decoded.record_count == 1
 
 
@@ -51,7 +54,7 @@ def test_osts_go_to_their_component(order: str, records: list[list[list[int]]]) 
     data = b"".join(lustre_v2_record(order, components, rank=rank) for rank, components in enumerate(records))
     decoded = decode_lustre(data, 2, order)
     columns = decoded.tables["lustre_component"]
-    got = zip(*(columns[name] for name in ("rank", "component", "ost_ids")), strict=True)
+    got = zip(*(columns[name].to_pylist() for name in ("rank", "component", "ost_ids")), strict=True)
     expected = [
         row
         for rank, components in enumerate(records)
@@ -59,6 +62,51 @@ def test_osts_go_to_their_component(order: str, records: list[list[list[int]]]) 
     ]
     assert expected == list(got)
     assert (len(records), "") == (decoded.record_count, decoded.damage)
+
+
+@st.composite
+def _modules(draw) -> tuple[Components, list[dict[str, object]]]:
+    """Records of one log, and the rows that they are."""
+    order, version, pool = draw(st.sampled_from("<>")), draw(st.sampled_from((1, 2))), draw(st.sampled_from((b"", b"flash")))
+    records = draw(st.lists(st.lists(_OSTS, max_size=3), min_size=1, max_size=4))
+    if version == 1:
+        data, rows = b"".join(lustre_v1_record(order, (osts or [[]])[0]) for osts in records), []
+        for osts in records:
+            own = (osts or [[]])[0]
+            said = {"stripe_count": len(own), "ost_ids": own, "pool_name": None, "fs_ost_count": 96, "fs_mdt_count": 5}
+            rows.append({"file_id": 5, "rank": 0, "component": 0, "stripe_bytes": 1 << 20} | _NOT_SAID | said)
+    else:
+        data = b"".join(lustre_v2_record(order, osts, rank=rank, pool=pool) for rank, osts in enumerate(records))
+        rows = [row for rank, osts in enumerate(records) for row in _rows_v2(rank, osts, pool.decode() or None)]
+    columns = decode_lustre(data, version, order).tables["lustre_component"]
+    assert isinstance(columns, Components)
+    return columns, rows
+
+
+def _rows_v2(rank: int, components: list[list[int]], pool: str | None) -> list[dict[str, object]]:
+    common = {"file_id": 5, "rank": rank, "fs_ost_count": None, "fs_mdt_count": None}
+    if not components:
+        names = ("component", "stripe_bytes", "stripe_count", *_NOT_SAID, "pool_name", "ost_ids")
+        return [common | dict.fromkeys(names)]
+    said = {"stripe_bytes": 1 << 20, "stripe_pattern": 1, "component_flags": 16, "extent_end_bytes": -1, "mirror_id": 3}
+    common |= said | {"pool_name": pool}
+    return [
+        common | {"component": number, "stripe_count": len(osts), "ost_ids": osts, "extent_start_bytes": number << 20}
+        for number, osts in enumerate(components)
+    ]
+
+
+@given(st.lists(_modules(), min_size=1, max_size=4), st.data())
+def test_components_of_many_logs(modules: list[tuple[Components, list[dict[str, object]]]], data: st.DataObject) -> None:
+    """One after the other, or some of them, they say what each said, whatever their versions and byte orders."""
+    rows = [row for _, own in modules for row in own]
+    whole = Components.stacked([columns for columns, _ in modules])
+    picked = data.draw(st.lists(st.integers(0, len(rows) - 1), unique=True).map(sorted))
+    for columns, expected in ((whole, rows), (whole.taken(np.array(picked, np.int64)), [rows[row] for row in picked])):
+        assert {name: [row[name] for row in expected] for name in columns} == {
+            name: column.to_pylist() for name, column in columns.items()
+        }
+        assert len(expected) == columns.row_count
 
 
 @pytest.mark.parametrize(
@@ -85,6 +133,6 @@ def test_absurd_records(version: int, bad: bytes) -> None:
     good = lustre_v1_record("<", [7]) if version == 1 else lustre_v2_record("<", [[7]])
     decoded = decode_lustre(good + bad, version, "<")
     assert (1, f"bytes from {len(good)} on are not Lustre records") == (decoded.record_count, decoded.damage)
-    assert [[7]] == decoded.tables["lustre_component"]["ost_ids"]
+    assert [[7]] == decoded.tables["lustre_component"]["ost_ids"].to_pylist()
     alone = decode_lustre(bad, version, "<")
     assert ({}, 0, "bytes from 0 on are not Lustre records") == (alone.tables, alone.record_count, alone.damage)

@@ -61,7 +61,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     heat = log.tables["heatmap_rank"][0]
     assert [[0, 8, 0], [0, 0, 0]] == heat["read_bins"].to_pylist()
     assert [[0, 0, 0], [0, 0, 9]] == heat["write_bins"].to_pylist()
-    assert [[3, 4], [5, 6]] == log.tables["lustre_component"][0]["ost_ids"]
+    assert [[3, 4], [5, 6]] == log.tables["lustre_component"][0]["ost_ids"].to_pylist()
     segment = log.tables["segment"][0]
     assert ["write", "read", "read"] == segment["op"].to_pylist()
     assert ["nid1", "nid1", "nid2"] == segment["host"].to_pylist()
