@@ -1,7 +1,8 @@
 """Parquet files laid end to end: row groups stay as they were compressed, and one footer says where all of them lie now.
 
 A footer is `FileMetaData` of parquet.thrift (apache/parquet-format) in Thrift's compact protocol. All of it is copied, but for
-the number of rows and the places of row groups. The files are trusted, as the program's own.
+the number of rows and the places of row groups. The files are trusted, as the program's own. A field that is not known here may
+be a place too, so files that have one are not laid.
 """
 
 import shutil
@@ -22,11 +23,20 @@ _LONG: Final = 15
 _SEVEN_BITS, _MORE = 127, 128
 # Fields of a file, by their numbers in parquet.thrift.
 _ROWS, _GROUPS = 3, 4
-# Of some fields of a struct None, or the same of the fields of a struct within.
-_Some = Mapping[int, "_Some | None"]
-# Where something lies: in a row group, in each of its column chunks, and in what is said about that.
-_PLACES: Final[_Some] = {1: {3: dict.fromkeys((9, 10, 11, 14)), 4: None, 6: None}, 5: None}
-_ORDINAL: Final[_Some] = {7: None}
+# Of each field of a struct that is known whether it is raised, or the same of the fields of a struct within.
+_Known = Mapping[int, "_Known | bool"]
+# Where something lies: in a row group, in each of its column chunks, and in what is said about that. Field 2 of a chunk is
+# deprecated, and 0. Chunks that are encrypted, or lie in another file, have fields that are left out here.
+_OF_CHUNK: Final[_Known] = dict.fromkeys(range(1, 18), False) | dict.fromkeys((9, 10, 11, 14), True)
+_PLACES: Final[_Known] = dict.fromkeys(range(2, 8), False) | {
+    1: {2: False, 3: _OF_CHUNK, 4: True, 5: False, 6: True, 7: False},
+    5: True,
+}
+_ORDINAL: Final[_Known] = dict.fromkeys(range(1, 7), False) | {7: True}
+
+
+class _UnknownFieldError(Exception):
+    """A row group says something that is not known here."""
 
 
 class _Footer(NamedTuple):
@@ -55,7 +65,8 @@ def laid(paths: Sequence[Path], path: Path) -> bool:
         path: of the new file.
 
     Returns:
-        False where there is none, since the files differ in more than their rows: in columns, notes, or what wrote them.
+        False where there is none, since the files differ in more than their rows: in columns, notes, or what wrote them; or since
+        that says what is not known here.
     """
     footers = [_footer(each) for each in paths]
     if any((footer.head, footer.rest) != (footers[0].head, footers[0].rest) for footer in footers):
@@ -64,8 +75,10 @@ def laid(paths: Sequence[Path], path: Path) -> bool:
     try:
         with path.open("wb") as out:
             _lay(paths, footers, out)
-    except BaseException:
+    except BaseException as error:
         path.unlink(missing_ok=True)
+        if isinstance(error, _UnknownFieldError):
+            return False
         raise
     return True
 
@@ -97,15 +110,21 @@ def _footer(path: Path) -> _Footer:
     return _Footer(begin, data[:rows_at], _number(data, rows_at)[0] // 2, groups, data[groups_end:])
 
 
-def _raised(data: bytes, by: int, fields: _Some) -> bytes:
-    """A struct in which some numbers are higher."""
+def _raised(data: bytes, by: int, fields: _Known) -> bytes:
+    """A struct in which some numbers are higher.
+
+    Raises:
+        _UnknownFieldError: it has another field.
+    """
     pieces, done = [], 0
     for field, kind, at, end in _fields(data):
         if field not in fields:
-            continue
+            raise _UnknownFieldError
         within = fields[field]
+        if within is False:
+            continue
         for begin, stop in _items(data, at) if kind == _LIST else ((at, end),):
-            raised = _coded(_number(data, begin)[0] + 2 * by) if within is None else _raised(data[begin:stop], by, within)
+            raised = _coded(_number(data, begin)[0] + 2 * by) if within is True else _raised(data[begin:stop], by, within)
             pieces += [data[done:begin], raised]
             done = stop
     return b"".join((*pieces, data[done:]))

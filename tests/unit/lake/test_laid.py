@@ -76,6 +76,16 @@ def test_files_that_differ_in_more_than_rows_are_not_laid(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_row_groups_with_fields_that_are_not_known_are_not_laid(tmp_path):
+    """Such a field may be a place, which would be that of other bytes in the new file."""
+    metadata = pq.read_metadata(written(tmp_path / "own", heat_maps([{"log_id": "a"}])))
+    metadata.set_file_path("own")
+    metadata.write_metadata_file(tmp_path / "elsewhere")
+
+    assert not laid([tmp_path / "elsewhere"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_what_fails_leaves_nothing(tmp_path, monkeypatch):
     """On a full disk the part that was written goes."""
     path = written(tmp_path / "own", heat_maps([{"log_id": "a"}]))
