@@ -285,7 +285,7 @@ class Reader:
         note = os.memfd_create("note")
         self._note = os.fdopen(note, "r+b", buffering=0)
         self._child = subprocess.Popen(  # noqa: S603  this very program
-            [sys.executable, "-m", "iomine.pipeline.ingest.reading", str(self._limits.memory_bytes), str(note)],
+            [sys.executable, "-m", "iomine.pipeline.ingest.reading", *map(str, (os.getpid(), self._limits.memory_bytes, note))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
@@ -355,9 +355,16 @@ def _as_found(refused: Refused, log_id: str, members: Sequence[str]) -> Refused:
     return refused if sha256.startswith(log_id) else Refused(refused.path, CHANGED, is_final=False)
 
 
-def die_with_parent() -> None:
-    """Makes this process end with the thread that started it, even in the middle of a log that never ends."""
+def die_with_parent(parent: int) -> None:
+    """Makes this process end with the thread that started it, even in the middle of a log that never ends.
+
+    Args:
+        parent: the id of its process.
+    """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    # One that ended before sends no signal, and a request of its may lie in the pipe.
+    if os.getppid() != parent:
+        sys.exit()
 
 
 def give_memory_back() -> None:

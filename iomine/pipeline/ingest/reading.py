@@ -154,12 +154,12 @@ def _requests() -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Answers requests until there are no more."""
-    memory_bytes, note = map(int, sys.argv[1:])
+    parent, memory_bytes, note = map(int, sys.argv[1:])
     leave_pandas_out()
     # The pipe to the parent is ours alone: what the C library prints, wherever it prints it, goes to stderr.
     with os.fdopen(os.dup(_STDOUT), "w", buffering=1) as answer:
         os.dup2(_STDERR, _STDOUT)
-        die_with_parent()
+        die_with_parent(parent)
         limit_memory(memory_bytes)
         # What the imports made stays; there is no need to look through it again and again for garbage.
         gc.freeze()
