@@ -61,7 +61,22 @@ def _places(table: str, names: tuple[str, ...]) -> dict[str, tuple[int, bool]]:
 
 
 class Packed(Mapping[str, pa.Array]):
-    """Columns of records as a log has them, made when they are asked for: those of many logs cost hardly more than one's."""
+    """Columns of records as a log has them, made when they are asked for: those of many logs cost hardly more than one's.
+
+    Attributes:
+        names: of the columns.
+    """
+
+    names: tuple[str, ...]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
 
     @classmethod
     @abstractmethod
@@ -125,12 +140,6 @@ class Records(Packed):
 
     def __contains__(self, name: object) -> bool:
         return name in self._places
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __len__(self) -> int:
-        return len(self.names)
 
     @property
     def row_count(self) -> int:
@@ -255,7 +264,7 @@ def labels(codes: npt.NDArray[np.integer[Any]] | int, names: Sequence[str | None
     unknown = [index for index, name in enumerate(names) if name is None]
     # Parquet knows no NULL among the texts, only among the indices.
     mask = np.isin(indices, unknown) if unknown else None
-    return pa.DictionaryArray.from_arrays(pa.array(indices, mask=mask), pa.array([name or "" for name in names]))
+    return pa.DictionaryArray.from_arrays(pa.array(indices, mask=mask), pa.array([name or "" for name in names], pa.string()))
 
 
 def texts(data: bytes, starts: Words, width: int) -> tuple[npt.NDArray[np.int64], list[str]]:

@@ -4,7 +4,7 @@ A record (`darshan-heatmap-log-format.h`): record id, rank, width of a bin in se
 mean nothing on disk, then the write bins and the read bins.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, Self
 
 import numpy as np
@@ -32,6 +32,8 @@ class HeatMaps(Packed):
         written: write bins of all, end to end.
         read: read bins, likewise.
     """
+
+    names = _COLUMNS
 
     def __init__(self, heads: Words, written: Words, read: Words) -> None:
         self.heads = heads
@@ -65,15 +67,6 @@ class HeatMaps(Packed):
             return labels(codes, [_LAYER_OF.get(id_) for id_ in layers.tolist()])
         words = np.ascontiguousarray(self.heads[:, _PLACES[name]])
         return pa.array(words.view(np.float64) if name == "bin_seconds" else words)
-
-    def __contains__(self, name: object) -> bool:
-        return name in _COLUMNS
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_COLUMNS)
-
-    def __len__(self) -> int:
-        return len(_COLUMNS)
 
     @property
     def row_count(self) -> int:

@@ -5,7 +5,7 @@ pool name of 16 bytes; then the OST indices of all components in turn. Version 1
 of the file system, stripe offset, stripe size, stripe width, then the OST indices.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, Self
 
 import numpy as np
@@ -42,6 +42,8 @@ class Components(Packed):
         words: records as version 2 has them, before one of version 1 what only that says; names of pools as they lay there.
         rows: where among these each row has what, as `_Rows` lists it.
     """
+
+    names = _COLUMNS
 
     def __init__(self, words: Words, rows: Words) -> None:
         self.words = words
@@ -96,15 +98,6 @@ class Components(Packed):
             return pa.nulls(len(places), pa.string())
         pools = [b"" if at == _NONE else self.words[at : at + _POOL_WORDS].tobytes() for at in places.tolist()]
         return pa.array([pool.split(b"\0")[0].decode("utf-8", "backslashreplace") or None for pool in pools], pa.string())
-
-    def __contains__(self, name: object) -> bool:
-        return name in _COLUMNS
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_COLUMNS)
-
-    def __len__(self) -> int:
-        return len(_COLUMNS)
 
     @property
     def row_count(self) -> int:
