@@ -9,7 +9,7 @@ from iomine.schema.column import Column
 from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import assembled, row_count
 from iomine.sources.darshan.counters import LAYOUTS
-from iomine.sources.darshan.decoded import Columns, Records
+from iomine.sources.darshan.decoded import Columns, Records, labels
 
 _LENGTHS = st.lists(st.integers(1, 4), min_size=1, max_size=5)
 _POSIX = LAYOUTS["POSIX"]
@@ -87,3 +87,8 @@ def test_columns_that_become_arrow_later(lengths: list[int], data: st.DataObject
 def test_no_logs() -> None:
     """No log gives no rows, in the table's schema."""
     assert arrow_schema("segment").empty_table().equals(assembled("segment", []))
+
+
+def test_labels_of_no_rows_are_texts_too():
+    """A log may be cut before all of its heat maps, and its column still has to fit the table."""
+    assert pa.dictionary(pa.int32(), pa.string()) == labels(np.empty(0, np.int64), []).type
