@@ -91,6 +91,8 @@ export class Explorer implements Commands {
     const { x, lanes } = window;
     const { from, to, top, bottom } = this.domain;
     if (x || lanes) this.move({ from: x?.[0] ?? from, to: x?.[1] ?? to, top: lanes?.[0] ?? top, bottom: lanes ? lanes[1] + 1 : bottom });
+    // Numbers that come after the picture would push down what follows, under the pointer of a reader who clicks there.
+    if (this.summaryTimer !== undefined) this.summarise();
     this.controls.showIgnored(address.isTooLong ? ["it is too long"] : ignored);
     if (isAsked(address)) this.section.scrollIntoView({ behavior: "instant" });
   }
@@ -328,17 +330,24 @@ export class Explorer implements Commands {
 
   /** Says why there is no picture, in place of the summary. */
   private say(text: string): void {
-    clearTimeout(this.summaryTimer);
+    this.dropSummary();
     this.controls.showStatus(text);
   }
 
   /** Updates the summary once zooming and moving stop. */
   private summariseSoon(): void {
-    clearTimeout(this.summaryTimer);
+    this.dropSummary();
     this.summaryTimer = setTimeout(() => this.summarise(), SUMMARY_DELAY_MS);
   }
 
+  /** Leaves out a summary that is due. */
+  private dropSummary(): void {
+    clearTimeout(this.summaryTimer);
+    this.summaryTimer = undefined;
+  }
+
   private summarise(): void {
+    this.dropSummary();
     const { view } = this;
     if (!view) return;
     const sums = summary.inSight(view, this.picture, this.palette, this.colours);

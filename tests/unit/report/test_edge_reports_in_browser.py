@@ -179,6 +179,17 @@ def test_explorer_shows_few_and_many_ranks(kind: str, lanes: str, browser: Any, 
         assert "Rank" in tab.locator(".explorer .tip").inner_text()
 
 
+def test_what_follows_the_explorer_stays_where_it_is(browser: Any, tmp_path: Path) -> None:
+    """Once the explorer is ready nothing moves any more, so that a click reaches what the reader points at."""
+    with _Tab(browser, _file(tmp_path, Blueprint(TRACED))) as tab:
+        tab.reload()
+        tab.wait_for_selector(".explorer[data-ready]")
+        place = "document.querySelector('#talks-title').getBoundingClientRect().top + scrollY"
+        before = tab.evaluate(place)
+        tab.wait_for_timeout(500)
+        assert before == tab.evaluate(place)
+
+
 def test_explorer_has_the_files_that_move_most(browser: Any, tmp_path: Path) -> None:
     """Of a hundred thousand files a thousand can be chosen, and what the others do is there under one name."""
     with _Tab(browser, _file(tmp_path, LOGS["many files"]())) as tab:
