@@ -29,22 +29,14 @@ from typing import IO, Any, Final, NamedTuple, Self, cast
 
 from iomine.errors import WarehouseError
 from iomine.lake import LakeFile
+from iomine.pipeline.workers.environment import KEPT_MEMORY
 from iomine.sources.traced import digest_of
 from iomine.units import GIB, human_bytes, human_seconds
 
 CHANGED: Final = "The file changed while it was being read: the next sweep will see it whole."
 
-_KEPT_BYTES: Final = str(GIB)
-ENVIRONMENT: Final = {
-    # One thread reads one log; more would only take address space from it.
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
-    # Memory that was needed once is kept for what comes next: asking the system for it again takes a tenth of the time for
-    # small logs, and half of it for long traces.
-    "MALLOC_MMAP_THRESHOLD_": _KEPT_BYTES,
-    "MALLOC_TRIM_THRESHOLD_": _KEPT_BYTES,
-}
+# One thread reads one log; more would only take address space from it.
+ENVIRONMENT: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | KEPT_MEMORY
 
 # Logs from which what follows is worked out at once.
 TOGETHER: Final = 256

@@ -11,7 +11,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -27,6 +27,7 @@ from distributed.core import rpc
 from iomine.errors import IomineError, NoWorkersError, UnforeseenError, UsageError, WorkersError
 from iomine.pipeline import progress
 from iomine.pipeline.workers.certificates import certified
+from iomine.pipeline.workers.environment import KEPT_MEMORY
 from iomine.pipeline.workers.model import LOST, UNDONE, Item, Result, Smaller, local_workers, one_line
 from iomine.units import human_seconds
 
@@ -206,6 +207,18 @@ def _end_at_once(cluster: LocalCluster) -> None:
 
 
 @contextmanager
+def _environment(defaults: Mapping[str, str]) -> Iterator[None]:
+    """Sets variables that are not set for as long as the context lasts."""
+    missing = defaults.keys() - os.environ.keys()
+    os.environ.update({name: defaults[name] for name in missing})
+    try:
+        yield
+    finally:
+        for name in missing:
+            os.environ.pop(name, None)
+
+
+@contextmanager
 def _interrupts_held() -> Iterator[Callable[[], None]]:
     """Ctrl-C ends this process and not its workers, which would each print a traceback; it waits until all have started.
 
@@ -219,7 +232,9 @@ def _interrupts_held() -> Iterator[Callable[[], None]]:
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         forkserver.set_forkserver_preload(_PRELOADED)
-        forkserver.ensure_running()
+        # Allocators read it as they start, and have started in the server before a worker is forked.
+        with _environment(KEPT_MEMORY):
+            forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 

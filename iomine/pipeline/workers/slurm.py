@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from pydantic import model_validator
 
 from iomine.errors import UsageError
+from iomine.pipeline.workers.environment import KEPT_MEMORY
 from iomine.settings import Count, CountOrZero, Line, Lines, SiteSettings, has_site_file, read_site_file, setting
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ _STAGGER_RATIO: Final = 0.1
 _ENVIRONMENT: Final = (
     "export DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE=False",
     "export DASK_DISTRIBUTED__WORKER__HTTP__ROUTES='[]'",
+    f'export DASK_DISTRIBUTED__NANNY__PRE_SPAWN_ENVIRON="{KEPT_MEMORY}"',
     # As the sweep itself: files of the warehouse are for its owner and group.
     "umask 0027",
 )
