@@ -43,8 +43,7 @@ Done = TypeVar("Done")
 def run(settings: Settings) -> Summary:
     """Sweeps. A stage that lost its workers is tried once more."""
     with begun(settings) as sweep:
-        found = find(sweep)
-        identified = _retried(identify, sweep, found)
+        identified = _retried(identify, sweep, find(sweep))
         staged = _retried(read, sweep, identified)
         merged = _retried(merge, sweep, staged)
         judged = _retried(judge, sweep, merged)

@@ -103,7 +103,9 @@ def identify(sweep: Sweep, found: Found) -> Identified:
     count = len(looked_at) + len(rejects) + known
     elsewhere = logs.elsewhere + _elsewhere(sweep, same)
     logs = replace(logs, known=logs.known + known, rejects=(*rejects, *logs.rejects), elsewhere=elsewhere)
-    return Identified(found, logs, _statistics(sweep, found, unread), count, files)
+    # A state takes as much memory as all else of a candidate, and is of no use any more.
+    paths = tuple(candidate._replace(state=None) for candidate in found.logs)
+    return Identified(replace(found, logs=paths), logs, _statistics(sweep, found, unread), count, files)
 
 
 def _unchanged(sweep: Sweep, found: Found, rejects: Sequence[Reject]) -> Unchanged:
