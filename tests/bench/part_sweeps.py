@@ -50,6 +50,9 @@ _SAMPLE_SECONDS: Final = 0.25
 # To say how much a process holds, the system goes through all its pages. Of workers and readers, four times a second, that took
 # 7 % of two cores from a sweep of 10,000 logs, which it was to measure.
 _SAMPLES_PER_LOOK: Final = 20
+# Warehouses, which are removed as the program ends: for minutes after many files were deleted, ext4 makes new ones beside them
+# slowly, and the next sweep was measured so.
+_FOLDERS: Final[list[tempfile.TemporaryDirectory[str]]] = []
 # A megabyte each time, for some seconds.
 _INFLATED: Final = 1500
 # What a command line holds that says which part a process has.
@@ -205,37 +208,38 @@ def swept(night: Path, logs: int, workers: int, questions: Mapping[str, str] | N
         questions: SQL that its warehouse is asked, by name.
         is_held: whether each worker is held to one core, as a site's scheduler does.
     """
-    with tempfile.TemporaryDirectory(prefix="iomine-bench-", dir=night.parents[1]) as folder:
-        warehouse = Path(folder) / "warehouse"
-        start = time.perf_counter()
-        sweep = subprocess.Popen(
-            [sys.executable, "-c", _TIMED_SWEEP, night, warehouse, str(workers)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        memory, cpu_seconds = _watched(sweep.pid, is_held=is_held)
-        reported, _ = sweep.communicate()
-        seconds = time.perf_counter() - start
-        if sweep.returncode:
-            raise RuntimeError(f"The sweep of {logs:,} logs ended with {sweep.returncode}.")
-        summary = json.loads(reported)
-        published = ask(warehouse / "iomine.duckdb", "SELECT count(*) AS count FROM logs")["count"][0].as_py()
-        accounted = summary["ingested"] + summary["known"] + summary["rejected"]
-        answers = {name: _seconds_of(warehouse / "iomine.duckdb", sql) for name, sql in (questions or {}).items()}
-        files = [path.stat().st_size for path in (warehouse / "lake").rglob("*.parquet")]
-        return {
-            "logs": logs,
-            "workers": workers,
-            "seconds": seconds,
-            "cpu_seconds": cpu_seconds,
-            "stages": summary["stages"],
-            "memory": memory,
-            "lost": max(abs(logs - count) for count in (summary["found"], accounted, published)),
-            "answers": answers,
-            "files": len(files),
-            "bytes": sum(files),
-        }
+    folder = tempfile.TemporaryDirectory(prefix="iomine-bench-", dir=night.parents[1])
+    _FOLDERS.append(folder)
+    warehouse = Path(folder.name) / "warehouse"
+    start = time.perf_counter()
+    sweep = subprocess.Popen(
+        [sys.executable, "-c", _TIMED_SWEEP, night, warehouse, str(workers)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    memory, cpu_seconds = _watched(sweep.pid, is_held=is_held)
+    reported, _ = sweep.communicate()
+    seconds = time.perf_counter() - start
+    if sweep.returncode:
+        raise RuntimeError(f"The sweep of {logs:,} logs ended with {sweep.returncode}.")
+    summary = json.loads(reported)
+    published = ask(warehouse / "iomine.duckdb", "SELECT count(*) AS count FROM logs")["count"][0].as_py()
+    accounted = summary["ingested"] + summary["known"] + summary["rejected"]
+    answers = {name: _seconds_of(warehouse / "iomine.duckdb", sql) for name, sql in (questions or {}).items()}
+    files = [path.stat().st_size for path in (warehouse / "lake").rglob("*.parquet")]
+    return {
+        "logs": logs,
+        "workers": workers,
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "stages": summary["stages"],
+        "memory": memory,
+        "lost": max(abs(logs - count) for count in (summary["found"], accounted, published)),
+        "answers": answers,
+        "files": len(files),
+        "bytes": sum(files),
+    }
 
 
 def _seconds_of(database: Path, sql: str) -> tuple[float, float]:
