@@ -207,15 +207,18 @@ def _end_at_once(cluster: LocalCluster) -> None:
 
 
 @contextmanager
-def _environment(defaults: Mapping[str, str]) -> Iterator[None]:
-    """Sets variables that are not set for as long as the context lasts."""
-    missing = defaults.keys() - os.environ.keys()
-    os.environ.update({name: defaults[name] for name in missing})
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Sets variables for as long as the context lasts; Dask may have set some of them otherwise in this process."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        for name in missing:
-            os.environ.pop(name, None)
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextmanager

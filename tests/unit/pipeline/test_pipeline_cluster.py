@@ -16,6 +16,7 @@ from iomine.errors import NoWorkersError, UsageError, WarehouseError, WorkersErr
 from iomine.pipeline import progress
 from iomine.pipeline.workers import cluster
 from iomine.pipeline.workers.cluster import Workers, map_unordered, own_workers, standing_workers
+from iomine.pipeline.workers.environment import KEPT_MEMORY
 
 
 @pytest.fixture(scope="module")
@@ -149,6 +150,16 @@ def test_a_cluster_of_its_own_leaves_nothing_behind(tmp_path, monkeypatch):
 
     assert [] == list(tmp_path.iterdir())
     assert not any(is_running(pid) for pid in pids.values())
+
+
+def test_allocators_of_workers_start_with_the_settings_that_keep_memory():
+    """The server that they are forked from has them when it starts, and this process does not keep them."""
+    with own_workers(1) as own:
+        (environ,) = own.client.run(lambda: Path("/proc/self/environ").read_text(encoding="utf-8")).values()
+
+    started = dict(variable.partition("=")[::2] for variable in environ.split("\0"))
+    assert KEPT_MEMORY == {name: started.get(name) for name in KEPT_MEMORY}
+    assert "DUCKDB_JE_MALLOC_CONF" not in os.environ
 
 
 def test_work_that_is_done_stays_done_where_a_cluster_cannot_be_closed(monkeypatch):
