@@ -1,7 +1,7 @@
 -- ---
 -- about = "What a user's program did in a layer of the I/O stack in a night; a file counts once for each log that touched it."
 -- grain = ["cluster", "night", "user", "uid", "app", "layer"]
--- reads = ["main.log_layers", "core.log", "core.owner_doubt"]
+-- reads = ["core.log_layer", "core.log", "core.owner_doubt"]
 -- ---
 SELECT
     "user", uid, app, layer,
@@ -15,7 +15,7 @@ SELECT
     SUM(write_core_seconds ORDER BY log_id) AS write_core_seconds,
     SUM(meta_core_seconds ORDER BY log_id) AS meta_core_seconds,
     night, cluster
-FROM main.log_layers AS in_layer
+FROM core.log_layer AS in_layer
 JOIN core.log AS log USING (cluster, night, log_id)
 ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
 GROUP BY "user", uid, app, layer, night, cluster

@@ -49,7 +49,7 @@ def sweep(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 def as_read(warehouse: Path) -> State:
     """Rows of the tables that come out of logs; those that come of judging stand apart."""
-    judged = {"verdict", "cost_claim", "io_part", *OF_VERDICTS, *features(list(TRIGGERS.values()))}
+    judged = {"verdict", "cost_claim", "io_part", "log_layer", *OF_VERDICTS, *features(list(TRIGGERS.values()))}
     return {table: rows for table, rows in state(warehouse).items() if table not in judged}
 
 

@@ -44,8 +44,8 @@ from iomine.views.trial import SITE_LIMITS
 # What has fired lies together, since most is asked of that and it is little.
 VERDICT_ORDER: Final = ("state", "code", "log_id")
 _CLAIMS: Final = "cost_claim"
-# No trigger asks for it, but every report does, and it takes many records to work out.
-_PARTS: Final = "io_part"
+# No trigger asks for them, but every report does, and they take many records to work out.
+_REPORTED: Final = ("io_part", "log_layer")
 _FEWEST_AT_ONCE: Final = 2000
 
 
@@ -246,8 +246,9 @@ def _judge(
     of_few = [file for night in few.values() for file in night.of_logs(staging)]
     judged = _judged(staging, [*(file for file in files if file.partition not in few), *of_few], judges, workers)
     judged = [few[night].beside(staging, file) if (night := file.partition) in few else file for file in judged]
-    verdicts = [file for file in replaced(there, judged) if file.table == VERDICT and file.partition in partitions]
-    sums = roll_up(staging, replaced(there, verdicts), partitions | unsummed, workers=sharing)
+    there = replaced(there, judged)
+    verdicts = [file for file in there if file.table == VERDICT and file.partition in partitions]
+    sums = roll_up(staging, there, partitions | unsummed, workers=sharing)
     others = _nights_with_more_than_logs(merged)
     return Judgement(
         files=(*doubts, *intervals, *fabric, *slots, *states, *links, *of_nights, *judged, *sums),
@@ -333,8 +334,8 @@ def _asked(judges: Sequence[Trigger]) -> list[str]:
 
 
 def _of_logs(judges: Sequence[Trigger]) -> list[str]:
-    """Views of features that are worked out with a row for each log."""
-    return sorted({*features(judges), _PARTS})
+    """Views of features that are worked out with rows for each log."""
+    return sorted({*features(judges), *_REPORTED})
 
 
 def night_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigger]) -> list[LakeFile]:
@@ -363,7 +364,7 @@ def work_out(staging: Path, span: Span, views: UncommittedViews, judges: Sequenc
     names = _of_logs(judges)
     views.hold_shared(_asked(judges), span, made=names)
     # Claims of costs are computed from the features.
-    orders = {**dict.fromkeys(names, ("log_id",)), _CLAIMS: ("log_id", "claim_group")}
+    orders = {name: TABLES[name].grain for name in (*names, _CLAIMS)}
     made = [written(staging, name, [span], partial(views.make, name), *order) for name, order in orders.items()]
     return list(chain.from_iterable(made))
 

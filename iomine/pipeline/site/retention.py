@@ -91,9 +91,9 @@ def tables_of_logs() -> frozenset[str]:
 
 @cache
 def _judged_by() -> frozenset[str]:
-    """Tables that verdicts are worked out from."""
+    """Tables that verdicts are worked out from, and the one that sums of layers are made of."""
     views = {f"{schema}.{view}" for view in features(list(TRIGGERS.values())) for schema in ("core", "feature")}
-    return frozenset(tables_read(views))
+    return frozenset((*tables_read(views), "log_layer"))
 
 
 def site_retention(warehouse: Warehouse) -> dict[str, int]:

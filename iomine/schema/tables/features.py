@@ -289,3 +289,12 @@ IO_PART = Table(
     ("log_id", "read_part_core_seconds", "write_part_core_seconds", "meta_part_core_seconds", "waiting_part_core_seconds"),
     grain=("log_id",),
 )
+LOG_LAYER = Table(
+    "log_layer",
+    "What a log did in one layer as a whole, and how fast that was by Darshan's estimate, which waits for the slowest rank.",
+    (
+        *("log_id", "layer", "file_count", "read_bytes", "write_bytes", "read_count", "write_count", "read_core_seconds"),
+        *("write_core_seconds", "meta_core_seconds", "slowest_io_seconds", "moved_bytes_per_second"),
+    ),
+    grain=("log_id", "layer"),
+)

@@ -58,7 +58,9 @@ def _commit(warehouse: Warehouse, files: list[LakeFile]) -> None:
 
 def _files_of(folder: Path, cluster: str, night: dt.date, whose: list[tuple[str, str]]) -> list[LakeFile]:
     """A log for each user and app, which wrote a file, half of it in small pieces."""
-    tables: dict[str, list[dict[str, object]]] = {table: [] for table in ("log", "module", "file_name", "posix_file", "job")}
+    tables: dict[str, list[dict[str, object]]] = {
+        table: [] for table in ("log", "module", "file_name", "posix_file", "log_layer", "job")
+    }
     counters = {name: 0 for name in arrow_schema("posix_file").names if name.startswith(("read_size_", "write_size_"))}
     for number, (user, app) in enumerate(whose):
         log_id = f"{cluster}{night:%m%d}{number}"
@@ -71,6 +73,9 @@ def _files_of(folder: Path, cluster: str, night: dt.date, whose: list[tuple[str,
         spent = {"write_seconds": 20.0 + number, "read_seconds": 0.0, "meta_seconds": 1.0, "max_write_offset_bytes": 10**6 - 1}
         small = {"write_size_0_100_count": 50, "write_size_1m_4m_count": 50, "max_read_offset_bytes": 0}
         tables["posix_file"].append({"log_id": log_id, **counters, **file, **spent, **small})
+        moved = {"file_count": 1, "read_bytes": 0, "write_bytes": 10**6, "read_count": 0, "write_count": 100}
+        took = {"read_core_seconds": 0.0, "write_core_seconds": 20.0 + number, "meta_core_seconds": 1.0}
+        tables["log_layer"].append({"log_id": log_id, "layer": "posix", **moved, **took})
         ran = {
             "start_at": dt.datetime.combine(night, dt.time(), dt.UTC),
             "end_at": dt.datetime.combine(night, dt.time(9), dt.UTC),
