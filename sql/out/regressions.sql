@@ -15,7 +15,8 @@ WITH run AS (
     FROM main.logs
     WHERE lineage_id IS NOT NULL AND pace IS NOT NULL AND is_owner_confirmed IS DISTINCT FROM false
 ),
-lineage AS (
+-- The numbers have to be the same wherever they are read.
+lineage AS MATERIALIZED (
     -- Of fewer runs, neither three before and three since a step nor five of one side can be separated from chance. A million runs
     -- are ordered sooner by a number than by two names.
     SELECT cluster, lineage_id, COUNT(*) AS run_count, row_number() OVER () AS lineage_number
@@ -23,20 +24,19 @@ lineage AS (
     GROUP BY cluster, lineage_id
     HAVING run_count >= COALESCE(getvariable('regression_run_count'), 8)
 ),
-ranked AS MATERIALIZED (
+ranked AS (
     SELECT
-        *, row_number() OVER of_time AS number,
+        run.* EXCLUDE (cluster, lineage_id, work), lineage_number, run_count,
         (rank() OVER of_pace + run_count * cume_dist() OVER of_pace) / 2 AS pace_rank
     FROM run
     JOIN lineage USING (cluster, lineage_id)
-    WINDOW
-        of_pace AS (PARTITION BY lineage_number ORDER BY pace),
-        of_time AS (PARTITION BY lineage_number ORDER BY night, start_at, log_id)
+    WINDOW of_pace AS (PARTITION BY lineage_number ORDER BY pace)
 ),
-parted AS (
+parted AS MATERIALIZED (
     SELECT
-        *, abs(2 * SUM(pace_rank) OVER (PARTITION BY lineage_number ORDER BY number) - number * (run_count + 1)) AS parting
+        *, row_number() OVER of_time AS number, abs(2 * SUM(pace_rank) OVER of_time - number * (run_count + 1)) AS parting
     FROM ranked
+    WINDOW of_time AS (PARTITION BY lineage_number ORDER BY night, start_at, log_id ROWS UNBOUNDED PRECEDING)
 ),
 place AS (
     SELECT lineage_number, arg_max(number, parting ORDER BY number) AS last_before
@@ -50,7 +50,7 @@ middle AS (
     SELECT
         lineage_number,
         MEDIAN(pace) FILTER (number <= last_before) AS pace_before, MEDIAN(pace) FILTER (number > last_before) AS pace_since
-    FROM ranked
+    FROM parted
     JOIN place USING (lineage_number)
     GROUP BY lineage_number
 ),
@@ -58,7 +58,7 @@ distance AS (
     SELECT
         lineage_number, number, run_count,
         SUM(abs(pace - pace_before) - abs(pace - pace_since)) OVER (PARTITION BY lineage_number ORDER BY number) AS misplaced
-    FROM ranked
+    FROM parted
     JOIN middle USING (lineage_number)
 ),
 split AS (
@@ -68,8 +68,8 @@ split AS (
     GROUP BY lineage_number
 ),
 sided AS (
-    SELECT ranked.*, COALESCE(number > last_before, false) AS is_after
-    FROM ranked
+    SELECT parted.*, COALESCE(number > last_before, false) AS is_after, last_before IS NOT NULL AS is_split
+    FROM parted
     LEFT JOIN split USING (lineage_number)
 ),
 side AS (
@@ -80,12 +80,13 @@ side AS (
         COALESCE(getvariable('regression_deviations'), 3.0) * 1.4826 AS deviations, COALESCE(getvariable('regression_times'), 1.5) AS times,
         MEDIAN(pace) AS usual_pace, GREATEST(times * usual_pace, usual_pace + deviations * MAD(pace)) AS most_pace,
         MEDIAN(seconds) AS usual_seconds, GREATEST(times * usual_seconds, usual_seconds + deviations * MAD(seconds)) AS most_seconds,
-        MEDIAN(slowest_pace) AS usual_slowest_pace,
-        GREATEST(times * usual_slowest_pace, usual_slowest_pace + deviations * MAD(slowest_pace)) AS most_slowest_pace,
-        MEDIAN(slowest_seconds) AS usual_slowest_seconds,
-        GREATEST(times * usual_slowest_seconds, usual_slowest_seconds + deviations * MAD(slowest_seconds)) AS most_slowest_seconds
+        MEDIAN(slowest_pace) FILTER (is_split) AS usual_slowest_pace,
+        GREATEST(times * usual_slowest_pace, usual_slowest_pace + deviations * MAD(slowest_pace) FILTER (is_split)) AS most_slowest_pace,
+        MEDIAN(slowest_seconds) FILTER (is_split) AS usual_slowest_seconds,
+        GREATEST(times * usual_slowest_seconds, usual_slowest_seconds + deviations * MAD(slowest_seconds) FILTER (is_split))
+            AS most_slowest_seconds
     FROM sided
-    GROUP BY ALL
+    GROUP BY lineage_number, is_after
 ),
 step AS (
     SELECT lineage_number, earlier.usual_pace AS earlier_pace, earlier.usual_seconds AS earlier_seconds
@@ -106,6 +107,7 @@ slow AS (
         seconds * (1 - 1 / NULLIF(slowdown_ratio, 0)) AS lost_seconds
     FROM sided
     JOIN side USING (lineage_number, is_after)
+    JOIN lineage USING (lineage_number)
     LEFT JOIN step USING (lineage_number)
     -- A median of fewer than five says little of a single run.
     WHERE is_of_step OR (side_count >= COALESCE(getvariable('regression_usual_run_count'), 5) AND pace > most_pace AND seconds > most_seconds)
