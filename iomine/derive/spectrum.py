@@ -6,6 +6,7 @@ time later. The period is the shortest time after which they are nearly as like 
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -42,15 +43,12 @@ def rhythms(series: Sequence[Floats]) -> list[Rhythm | None]:
     Args:
         series: bytes by bin, from the first burst to the end of the last.
     """
-    # Takes a third of a second to load, which only those wait for who read logs with phases.
-    from scipy.fft import next_fast_len  # noqa: PLC0415
-
     found: list[Rhythm | None] = [None] * len(series)
     by_length: dict[int, list[int]] = {}
     for number, moved in enumerate(series):
         if len(moved) >= FEWEST_BINS:
             # Twice as long, so that the end is not held to be followed by the beginning.
-            by_length.setdefault(next_fast_len(2 * len(moved), real=True), []).append(number)
+            by_length.setdefault(fast_length(2 * len(moved)), []).append(number)
     for length, numbers in by_length.items():
         at_once = max(_MOST_BINS // length, 1)
         for begin in range(0, len(numbers), at_once):
@@ -60,22 +58,37 @@ def rhythms(series: Sequence[Floats]) -> list[Rhythm | None]:
     return found
 
 
+@cache
+def fast_length(least: int) -> int:
+    """The smallest number from a positive one on without a prime factor above 5: Fourier transforms of such lengths take least.
+
+    That of `scipy.fft.next_fast_len`, which takes a quarter of a second to load.
+    """
+    fast = 1 << (least - 1).bit_length()
+    fives = 1
+    while fives < fast:
+        odd = fives
+        while odd < fast:
+            fast = min(fast, odd << (-(-least // odd) - 1).bit_length())
+            odd *= 3
+        fives *= 5
+    return fast
+
+
 def _rhythms(series: Sequence[Floats], length: int) -> list[Rhythm | None]:
     """The same of series that are transformed to one length."""
-    from scipy.fft import irfft, rfft  # noqa: PLC0415
-
     totals = np.array([len(moved) for moved in series])
     padded = np.zeros((len(series), length))
     for row, moved in zip(padded, series, strict=True):
         row[: len(moved)] = moved - moved.mean()
-    power = np.abs(rfft(padded)) ** 2
+    power = np.abs(np.fft.rfft(padded)) ** 2
     if length % 2 == 0:
         # The highest frequency, of which the longer transform back makes two.
         power[:, -1] /= 2
     # A longer transform back gives values between bins. Two periods have to fit.
     fitting = totals * _FINENESS // 2 + 2
     times = np.arange(int(fitting.max()))
-    likeness = irfft(power, length * _FINENESS)[:, : len(times)]
+    likeness = np.fft.irfft(power, length * _FINENESS)[:, : len(times)]
     is_like = likeness[:, 0] > 0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # The longer the time, the fewer bins are left to compare.

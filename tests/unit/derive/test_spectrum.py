@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.fft import next_fast_len
 
-from iomine.derive.spectrum import rhythms
+from iomine.derive.spectrum import fast_length, rhythms
 
 _BYTES = st.lists(st.integers(0, 1 << 40), min_size=8, max_size=60)
 
@@ -84,3 +84,8 @@ def test_noise_has_no_sure_period() -> None:
     dice = np.random.default_rng(7)
     found = rhythms([dice.exponential(size=200) for _ in range(200)])
     assert sum(each is not None and each.confidence >= 0.6 for each in found) == 0
+
+
+@given(st.integers(1, 10**9))
+def test_fast_lengths_are_those_of_scipy(least: int) -> None:
+    assert next_fast_len(least, real=True) == fast_length(least)
