@@ -60,7 +60,6 @@ class Slot:
 
 
 @cache
-@cache
 def parts(template: str) -> tuple[str | Slot, ...]:
     """The template cut into texts and slots.
 
