@@ -29,9 +29,7 @@ def parted(starts: Floats, ends: Floats, groups: Integers, floor: Floats | float
     order = _order(groups, starts)
     begins = group_starts(groups[order])
     starts, ends = starts[order], ends[_order(groups, ends)]
-    floors = np.broadcast_to(floor, len(order))
-    # Of a long trace, as many equal floors would take as much memory as all starts.
-    floors = floors[1:] if floors.strides == (0,) else floors[order[1:]]
+    floors = _taken(np.broadcast_to(floor, len(order)), order[1:])
     is_new = np.zeros(len(order), bool)
     is_new[begins] = True
     lengths = starts[1:] - ends[:-1]
@@ -42,7 +40,7 @@ def parted(starts: Floats, ends: Floats, groups: Integers, floor: Floats | float
         lasts = np.append(begins[1:], len(order)) - 1
         busy = ends[lasts] - starts[begins] - np.bincount(owners, gaps, len(begins))
         del starts, ends
-        thresholds = _gap_thresholds(gaps, owners, busy, floors[at])
+        thresholds = _gap_thresholds(gaps, owners, busy, _taken(floors, at))
         is_new[at[gaps > thresholds] + 1] = True
     phase_of = np.empty(len(order), np.int64)
     phase_of[order] = np.cumsum(is_new) - 1
@@ -61,7 +59,7 @@ def _gap_thresholds(gaps: Floats, owners: Integers, busy: Floats, floors: Floats
     low *= _LEAST_SHARE
     low /= nth + 2
     del nth
-    np.maximum(low, floors[order], out=low)
+    np.maximum(low, _taken(floors, order), out=low)
     lasts = begins + sizes - 1
     of_lasts = np.maximum(low[lasts], 0.0)
     np.maximum(low[:-1], longest[1:], out=low[:-1])
@@ -76,6 +74,11 @@ def _gap_thresholds(gaps: Floats, owners: Integers, busy: Floats, floors: Floats
     thresholds = np.empty(len(gaps))
     thresholds[order] = np.repeat(of_owner, sizes)
     return thresholds
+
+
+def _taken(floors: Floats, places: Integers) -> Floats:
+    """The floors at these places. Of a long trace, as many equal ones would take as much memory as all starts."""
+    return np.broadcast_to(floors[:1], len(places)) if floors.strides == (0,) else floors[places]
 
 
 def _order(groups: Integers, values: Floats) -> Integers:

@@ -319,12 +319,15 @@ def _laid(extents: _Extents, line: _Line) -> _Laid:
     shifts = line.shifts[parts]
     # Of long traces a column has 80 MB, so each is given back before the next sort.
     del parts
-    begins = extents.begins + shifts
+    begins, ends = extents.begins + shifts, extents.ends + shifts
+    del shifts
     order = order_by(begins)
-    begins, ends = begins[order], (extents.ends + shifts)[order]
-    del shifts, order
+    begins = begins[order]
+    ends = ends[order]
+    del order
     # In the order of begins, ends mostly ascend.
-    return _Laid(np.repeat(np.arange(len(in_part)), in_part), begins, ascending(ends))
+    ends = ascending(ends)
+    return _Laid(np.repeat(np.arange(len(in_part)), in_part), begins, ends)
 
 
 def _merged(extents: _Extents, line: _Line) -> _Extents:
@@ -406,8 +409,12 @@ def _shared_stripes(stripes: _Stripes, extents: _Extents) -> Floats:
     rows = stripes.line.part_of[groups]
     firsts = stripes.numbers(rows, extents.begins[filled])
     lasts = stripes.numbers(rows, extents.ends[filled] - 1)
+    del rows
     # Extents of one rank that lie in the same stripe count it once.
     is_same = (groups[1:] == groups[:-1]) & (firsts[1:] <= lasts[:-1])
     firsts[1:] += is_same
     is_left = firsts <= lasts
-    return stripes.shared(firsts[is_left], lasts[is_left])
+    if not is_left.all():
+        firsts = firsts[is_left]
+        lasts = lasts[is_left]
+    return stripes.shared(firsts, lasts)
