@@ -13,7 +13,7 @@ from iomine.pipeline.judging.judge import judging_views, work_out
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, spans
 from iomine.pipeline.publish import publish
 from iomine.schema.registry import arrow_schema
-from iomine.triggers import TRIGGERS, reference_table
+from iomine.triggers import TRIGGERS, Trigger, reference_table
 from iomine.views.catalog import build_catalog
 
 
@@ -28,12 +28,16 @@ def catalog_of(folder: Path, files: Iterable[LakeFile]) -> Path:
 
 def system_state_profiles(folder: Path, files: Sequence[LakeFile]) -> list[LakeFile]:
     """What `job_weather` reads of logs, worked out as a sweep does; no other trigger's features are."""
-    judges = [trigger for trigger in TRIGGERS.values() if trigger.view == "log_weather_profile"]
-    worked_out: list[LakeFile] = []
+    return worked_out(folder, files, [trigger for trigger in TRIGGERS.values() if trigger.view == "log_weather_profile"])
+
+
+def worked_out(folder: Path, files: Sequence[LakeFile], judges: Sequence[Trigger] = ()) -> list[LakeFile]:
+    """What a sweep works out of logs for reports, and for these triggers."""
+    made: list[LakeFile] = []
     for span in spans(files, JUDGED_AT_ONCE):
         with judging_views((each for each in files if each.partition in span.partitions), judges) as views:
-            worked_out += work_out(folder, span, views, judges)
-    return worked_out
+            made += work_out(folder, span, views, judges)
+    return made
 
 
 def staged(

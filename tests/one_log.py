@@ -6,14 +6,15 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 
+import catalogs
+
+from iomine.lake import LakeFile
 from iomine.pipeline.ingest.rows import RowSinks, rows_of
 from iomine.report.facts import Facts, Place, gather
 from iomine.report.page import page
 from iomine.report.radial import Radial, radials_of
 from iomine.report.trace import Highlight, Trace, traces_of
 from iomine.sources.darshan import read_log
-from iomine.triggers import reference_table
-from iomine.views.catalog import build_catalog
 from iomine.views.query import answer, open_catalog
 
 CLUSTER = "here"
@@ -27,11 +28,8 @@ def catalog_of(log: Path, folder: Path) -> tuple[Path, str]:
         sinks = RowSinks(folder, CLUSTER, NIGHT, stack)
         sinks.write([read.log_id], rows_of([(read, str(log))]))
         sinks.finish()
-    lake: dict[str, list[str]] = {}
-    for table, path, _, _ in sinks.files():
-        lake.setdefault(table, []).append(path)
-    build_catalog(folder / "iomine.duckdb", lake, {"triggers": reference_table()}, {})
-    return folder / "iomine.duckdb", read.log_id
+    files = [LakeFile(table, CLUSTER, NIGHT, Path(path), size, rows) for table, path, size, rows in sinks.files()]
+    return catalogs.catalog_of(folder, [*files, *catalogs.worked_out(folder, files)]), read.log_id
 
 
 def reported(database: Path, log_id: str, highlights: Sequence[Highlight] = ()) -> tuple[Facts, Trace | None]:

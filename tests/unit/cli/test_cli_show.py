@@ -86,6 +86,11 @@ def warehouse(warehouse_of) -> Path:
             {"log_id": "abcd000000000001", "file_id": 5, "rank": -1, "read_bytes": 2**20, "write_bytes": 2**30, "read_count": 8,
              "write_count": 16, "read_seconds": 1.0, "write_seconds": 2.0, "meta_seconds": 3.0, "slowest_rank_seconds": 2.0},
         ],
+        log_layer=[
+            {"log_id": "abcd000000000001", "layer": "posix", "file_count": 1, "read_bytes": 2**20, "write_bytes": 2**30,
+             "read_count": 8, "write_count": 16, "read_core_seconds": 1.0, "write_core_seconds": 2.0, "meta_core_seconds": 3.0,
+             "slowest_io_seconds": 2.0, "moved_bytes_per_second": (2**30 + 2**20) / 2.0},
+        ],
         file_name=[
             {"log_id": "abcd000000000001", "file_id": 5, "path": "/scratch/out.h5", "mount": "/scratch", "fs_type": "lustre"}
         ],

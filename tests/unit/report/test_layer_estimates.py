@@ -76,7 +76,7 @@ def layers_of(logs, folder: Path) -> tuple[dict[tuple[str, str], dict[str, float
     for table, path, _, _ in sinks.files():
         files.setdefault(table, []).append(str(path))
     build_catalog(folder / "iomine.duckdb", files, {}, {})
-    rows = ask(folder / "iomine.duckdb", "FROM log_layers").to_pylist()
+    rows = ask(folder / "iomine.duckdb", "FROM feature.log_layer").to_pylist()
     special: dict[str, set[int]] = {}
     for row in ask(folder / "iomine.duckdb", "SELECT log_id, file_id FROM special_files").to_pylist():
         special.setdefault(row["log_id"], set()).add(row["file_id"] % 2**64)

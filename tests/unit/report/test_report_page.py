@@ -305,8 +305,10 @@ def test_log_without_any_io_says_so(facts_of: Callable[..., Facts]) -> None:
 
 def test_log_without_posix_or_heat_map_says_what_is_missing(facts_of: Callable[..., Facts]) -> None:
     """A log of stdio alone has totals and files, no sizes, and no picture for want of a heat map and of a trace."""
+    moved = {"write_bytes": 10, "write_count": 1, "read_bytes": 0, "read_count": 0}
     facts = facts_of(
-        stdio_file=of_log("stdio_file", 1, file_id=1, rank=0, write_bytes=10, write_count=1, read_bytes=0, read_count=0)
+        stdio_file=of_log("stdio_file", 1, file_id=1, rank=0, **moved),
+        log_layer=of_log("log_layer", 1, layer="stdio", file_count=1, **moved),
     )
     text = Outline(page(facts)).text
     for said in ("STDIO", "stdio keeps none", "neither a heat map"):
