@@ -4,7 +4,7 @@
 
 What was measured is kept in the cache, part by part and sweep by sweep: `--resume` takes it from there, so that a run that
 was cut off goes on where it was. `--write` puts it into docs/performance.md, where parts that are not asked for stay as they
-were measured, on another day: on another machine, measure all. Exits with 1 where a target is missed.
+were measured, on another day and perhaps on another machine: each says when and on which. Exits with 1 where a target is missed.
 """
 
 import argparse
@@ -44,7 +44,7 @@ MADE: Final = "<!-- Written by tests/bench/performance.py: run `make bench BENCH
 _INTRO: Final = """\
 Each row is a median. Where a peer is named, the ratio is in CPU seconds unless both are on the clock, the way round that
 the target has it; the spread is that between the slowest and the fastest run, as a share of the median."""
-MACHINE: Final = ("processor", "memory", "kernel", "Python", "packages")
+MACHINE: Final = ("memory", "kernel", "Python", "packages")
 _PACKAGES: Final = ("numpy", "pyarrow", "duckdb", "deltalake", "dask", "distributed", "prefect", "darshan")
 
 
@@ -130,29 +130,39 @@ def _names(text: str) -> list[str]:
 
 
 def _measured(name: str, options: Options) -> dict[str, Any]:
-    """A part's rows, and when and how long they were measured."""
+    """A part's rows, and when, where and how long they were measured."""
     part = PARTS[name]
 
     def measure() -> dict[str, Any]:
         start = time.perf_counter()
         rows = [asdict(row) for row in part.measured(options)]
         at = datetime.now(UTC).isoformat(timespec="minutes")
-        return {"results": rows, "at": at, "seconds": time.perf_counter() - start, "load": os.getloadavg()[0]}
+        return {
+            "results": rows,
+            "at": at,
+            "processor": processor(),
+            "seconds": time.perf_counter() - start,
+            "load": os.getloadavg()[0],
+        }
 
     reported: dict[str, Any] = kept(options, "-".join([name, *(str(getattr(options, size)) for size in part.sizes)]), measure)
     return reported | {"results": [Result(**row) for row in reported["results"]]}
 
 
-def machine() -> dict[str, str]:
-    """What the numbers hold for."""
+def processor() -> str:
+    """Its model, and how many cores there are to use."""
     model = next(
         line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line
     )
+    return f"{model}, {len(os.sched_getaffinity(0))} cores"
+
+
+def machine() -> dict[str, str]:
+    """What else the numbers of the parts that were measured last hold for."""
     return dict(
         zip(
             MACHINE,
             (
-                f"{model}, {len(os.sched_getaffinity(0))} cores",
                 human_bytes(psutil.virtual_memory().total),
                 platform.release(),
                 platform.python_version(),
@@ -168,7 +178,8 @@ def page(machine_text: Mapping[str, str], parts: Mapping[str, Mapping[str, Any]]
 
     Args:
         machine_text: from `machine`.
-        parts: of each part that was measured its `results`, when (`at`), for how long (`seconds`), and the machine's load then.
+        parts: of each part that was measured its `results`, when (`at`), where (`processor`), for how long (`seconds`), and the
+            machine's load then.
         before: the page as it was, out of which come parts that were not.
     """
     kept = dict(section.split("\n", 1) for section in before.split("\n## ")[1:])
@@ -182,7 +193,8 @@ def page(machine_text: Mapping[str, str], parts: Mapping[str, Mapping[str, Any]]
 
 
 def _section(part: Part, reported: Mapping[str, Any]) -> list[str]:
-    when = f"Measured {reported['at']} in {human_seconds(reported['seconds'])}; load at its end {reported['load']:.1f}."
+    took = human_seconds(reported["seconds"])
+    when = f"Measured {reported['at']} on {reported['processor']}, in {took}; load at its end {reported['load']:.1f}."
     rows: Sequence[Result] = reported["results"]
     table = [HEAD, ("---",) * len(HEAD), *(row.cells for row in rows)]
     return [f"## {part.title}", "", when, "", *("| " + " | ".join(cells) + " |" for cells in table), ""]

@@ -1,5 +1,6 @@
 """The page on performance is written by a program: its numbers are a machine's, its form is not."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -10,7 +11,10 @@ from results import HEAD, MET
 REPO = Path(__file__).parents[2]
 TEXT = performance.PAGE.read_text(encoding="utf-8")
 _ROW = performance.Result(what="a thing", ours=2.0, peer=8.0, beside="another", ratio=4.0, least=5.0, spread=0.1)
-_PARTS = {name: {"results": [_ROW], "at": "2026-01-01T00:00", "seconds": 1.0, "load": 0.5} for name in performance.PARTS}
+_PARTS = {
+    name: {"results": [_ROW], "at": "2026-01-01T00:00", "processor": "A model, 2 cores", "seconds": 1.0, "load": 0.5}
+    for name in performance.PARTS
+}
 
 
 def tables() -> list[list[list[str]]]:
@@ -29,10 +33,12 @@ def test_page_has_a_section_for_each_part():
 
 
 def test_page_says_what_the_numbers_hold_for():
-    """The machine is described, and nothing of it is left empty."""
+    """The machine is described, nothing of it is left empty, and each part names the processor that it was measured on."""
     described = dict(line.removeprefix("- ").split(": ", 1) for line in TEXT.splitlines() if line.startswith("- "))
     assert list(performance.MACHINE) == list(described)
     assert all(described.values())
+    measured = re.findall(r"^Measured \S+ on .+, \d+ cores, in ", TEXT, re.MULTILINE)
+    assert len(performance.PARTS) == len(measured)
 
 
 def test_tables_have_the_form_of_the_program():
