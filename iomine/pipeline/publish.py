@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from iomine.lake import Snapshot, Warehouse
 from iomine.pipeline.site.rules import site_rules
@@ -10,6 +11,9 @@ from iomine.triggers.judge import settings
 from iomine.triggers.model import Trigger
 from iomine.triggers.site import NO_RULES, SiteRules
 from iomine.views.catalog import build_catalog
+
+# Fewer are gone through as soon as an answer that was kept is read.
+_KEPT_FROM_LOGS: Final = 10_000
 
 
 def publish(warehouse: Warehouse, triggers: Iterable[Trigger] = (), snapshot: Snapshot | None = None) -> None:
@@ -24,7 +28,9 @@ def publish(warehouse: Warehouse, triggers: Iterable[Trigger] = (), snapshot: Sn
         UsageError: the site's settings of views are not fit.
     """
     rules = site_rules(warehouse)
-    build_views(snapshot or warehouse.lake.snapshot(), warehouse.database, triggers, site_views(warehouse), rules)
+    snapshot = snapshot or warehouse.lake.snapshot()
+    keeps = sum(file.row_count for file in snapshot.of("log")) >= _KEPT_FROM_LOGS
+    build_views(snapshot, warehouse.database, triggers, site_views(warehouse), rules, keeps=keeps)
 
 
 def build_views(
@@ -33,6 +39,8 @@ def build_views(
     triggers: Iterable[Trigger] = (),
     views: ViewSettings | None = None,
     rules: SiteRules = NO_RULES,
+    *,
+    keeps: bool = False,
 ) -> None:
     """Builds a database of views over the files of a committed sweep, as `publish` does."""
     files: dict[str, list[str]] = {}
@@ -40,4 +48,4 @@ def build_views(
         files.setdefault(file.table, []).append(str(file.path))
     meta = {f"version.{table}": str(version) for table, version in snapshot.versions.items()}
     numbers = settings(tuple(triggers)) | dict(views or ViewSettings())
-    build_catalog(target, files, rules.reference(), meta, settings=numbers, site=rules.views)
+    build_catalog(target, files, rules.reference(), meta, settings=numbers, site=rules.views, keeps=keeps)

@@ -21,14 +21,19 @@ import pyarrow as pa
 from iomine.cache import cached
 from iomine.schema import FIELDS, SCHEMA_VERSION, TABLES, Table, field
 from iomine.sqltext import duckdb_type, literal, name_of, quoted
+from iomine.units import MIB
 from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, find_views
-from iomine.views.query import LAKE_DIRECTORY, VERSION_KEY
+from iomine.views.query import LAKE_DIRECTORY, NO_LIMITS, VERSION_KEY, Limits, engine
 from iomine.views.site import SITE, SiteView
 from iomine.views.texts import ViewError
 
 # The oldest DuckDB that must be able to open the file.
 _STORAGE_VERSION: Final = "v1.4.0"
 _ALIAS: Final = "catalog_being_built"
+# Views whose answers can be kept in the catalog, each with the view that works them out.
+_KEPT: Final = {"main.regressions": "core.regression"}
+KEPT_SCHEMA: Final = "kept"
+_KEEPING: Final = Limits(seconds=20, memory_bytes=384 * MIB)
 # What the program itself asks of a catalog: how it was made, and the files of the site's rules.
 _OWN_TABLES: Final = {"_meta": ("key", "value"), "_rule": ("kind", "name", "path", "text", "package")}
 _SCHEMA_TYPE: Final = "MAP(VARCHAR, STRUCT(name VARCHAR, type VARCHAR, default_value VARCHAR))"
@@ -44,6 +49,7 @@ def build_catalog(
     settings: Mapping[str, float] | None = None,
     site: Sequence[SiteView] = (),
     moves: bool = False,
+    keeps: bool = False,
 ) -> None:
     """Writes the catalog and swaps it in.
 
@@ -57,6 +63,8 @@ def build_catalog(
         site: views of the site that can be used, in order.
         moves: the files lie below the catalog's folder and move with it, so it names them from there. DuckDB looks for
             them in the working directory and in the folders of its setting `file_search_path`.
+        keeps: the answers of views that go through all logs of all nights are worked out now, with the settings, and kept.
+            Those that take more than 20 s or 384 MiB are not: they are worked out for each who asks.
 
     Raises:
         ValueError: `lake` names a table that the schema does not know, or a path is not absolute.
@@ -69,7 +77,6 @@ def build_catalog(
     try:
         beside.write_bytes(template(find_views(), tuple(sorted((settings or {}).items()))))
         with _attached(beside) as con:
-            con.execute(f"SET file_search_path = {quoted(str(target.parent))}")
             con.begin()
             show(con, lake)
             add_site(con, site)
@@ -78,6 +85,8 @@ def build_catalog(
             meta = dict(meta) | {VERSION_KEY: str(SCHEMA_VERSION)} | _lake_directory(lake)
             _copy(con, "_meta", pa.table({"key": list(meta.keys()), "value": list(meta.values())}, schema=_texts("key", "value")))
             con.commit()
+        for view in kept_views() if keeps else ():
+            _keep(beside, view)
         _to_disk(beside)
         beside.replace(target)
     finally:
@@ -143,10 +152,33 @@ def _empty_catalog(views: tuple[View, ...], settings: tuple[tuple[str, float], .
         return file.read_bytes()
 
 
+def kept_views() -> Iterator[View]:
+    """The views whose answers can be kept, as they are where these are worked out for each who asks."""
+    return (view for view in find_views() if view.qualified in _KEPT)
+
+
+def _keep(catalog: Path, view: View) -> None:
+    """Works out what a view answers, and has it read that from then on."""
+    source = _KEPT[view.qualified]
+    kept = name_of(KEPT_SCHEMA, view.name)
+    with _attached(catalog, _KEEPING) as con:
+        con.begin()
+        try:
+            con.execute(f"CREATE SCHEMA IF NOT EXISTS {KEPT_SCHEMA}")
+            con.execute(f"CREATE TABLE {kept} AS FROM {source}")
+            _create(con, view, view.sql.replace(source, kept))
+            _comment(con, [view])
+            con.commit()
+        except duckdb.Error:
+            # Beyond the limits, or a file is missing: whoever asks for it will see.
+            con.rollback()
+
+
 @contextmanager
-def _attached(file: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def _attached(file: Path, limits: Limits = NO_LIMITS) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to a catalog that is being built, which needs not exist."""
-    with duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False}) as con:
+    with engine(limits) as con:
+        con.execute(f"SET file_search_path = {quoted(str(file.parent))}")
         con.execute(f"ATTACH {quoted(str(file))} AS {_ALIAS} (STORAGE_VERSION {quoted(_STORAGE_VERSION)})")
         con.execute(f"USE {_ALIAS}")
         yield con

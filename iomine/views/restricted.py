@@ -17,6 +17,7 @@ import duckdb
 from iomine.errors import UsageError
 from iomine.schema import TABLES, field
 from iomine.sqltext import duckdb_type, name_of, quoted
+from iomine.views.catalog import KEPT_SCHEMA, kept_views
 from iomine.views.query import NO_LIMITS, Limits, answer_own, failures_named, open_catalog
 
 Kind = Literal["own", "operator"]
@@ -185,6 +186,11 @@ def restrict(database: Path, target: Path, kind: Kind) -> None:
             rule = _rule(kind, table)
             if rule != _ALL:
                 con.execute(f"CREATE OR REPLACE VIEW {name_of('lake', table)} AS {rule.replace(_SLOT, f'({sql})')}")
+        if kind == "own":
+            # Answers that are kept are of all logs.
+            for view in kept_views():
+                con.execute(f"CREATE OR REPLACE VIEW {name_of(view.schema, view.name)} AS {view.sql}")
+                con.execute(f"DROP TABLE IF EXISTS {name_of(KEPT_SCHEMA, view.name)}")
         con.commit()
         con.execute("USE memory")
         con.execute("DETACH iomine")

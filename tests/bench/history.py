@@ -43,5 +43,5 @@ def make_history(night_count: int, files: Iterable[LakeFile], folder: Path) -> P
             place.hardlink_to(file.path)
             found.setdefault(file.table, []).append(str(place))
     database = folder / "history.duckdb"
-    build_catalog(database, found, {"triggers": reference_table()}, {})
+    build_catalog(database, found, {"triggers": reference_table()}, {}, keeps=True)
     return database

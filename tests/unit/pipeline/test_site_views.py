@@ -44,7 +44,7 @@ def test_a_site_s_numbers_are_built_into_views(tmp_path: Path, text: str, held: 
     warehouse = Warehouse(tmp_path)
     publish(warehouse)
     with duckdb.connect(str(warehouse.database), read_only=True) as con:
-        (sql,) = con.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'regressions'").fetchone()
+        (sql,) = con.execute("SELECT sql FROM duckdb_views() WHERE view_name = 'regression'").fetchone()
         assert [] == con.execute("FROM regressions").fetchall()
     assert held in sql
 

@@ -1,3 +1,4 @@
+import datetime as dt
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,32 @@ def empty_catalog(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("empty") / "iomine.duckdb"
     build_catalog(target, {}, {}, {})
     return target
+
+
+@pytest.fixture
+def write_slower_runs(write_rows: WriteLake) -> WriteLake:
+    """Writes a lineage of each user, whose runs all take four times as long from the seventh on, and gives the paths of logs."""
+
+    def write(*users: str) -> list[str]:
+        start = dt.datetime(2024, 4, 18, tzinfo=dt.UTC)
+        runs = [
+            {
+                "log_id": f"{user}{number:02}",
+                "user": user,
+                "uid": 7000,
+                "lineage_id": f"lineage of {user}",
+                "io_signature": "writes",
+                "start_at": start + number * dt.timedelta(hours=1),
+                "io_core_seconds": 10.0 if number < 6 else 40.0,
+                "read_bytes": 0,
+                "write_bytes": 128,
+            }
+            for user in users
+            for number in range(12)
+        ]
+        return [write_rows("log", runs)]
+
+    return write
 
 
 @pytest.fixture

@@ -16,9 +16,10 @@ import pytest
 from iomine.errors import IomineError
 from iomine.schema import FIELDS, TABLES, field
 from iomine.sqltext import duckdb_type
+from iomine.units import MIB
 from iomine.views.catalog import build_catalog
 from iomine.views.model import SCHEMAS, find_views
-from iomine.views.query import answer, answer_own, ask, open_catalog
+from iomine.views.query import Limits, answer, answer_own, ask, open_catalog
 from iomine.views.texts import ViewError
 
 UTC = dt.UTC
@@ -312,15 +313,50 @@ def test_a_failed_build_leaves_the_old_catalog_and_nothing_else(tmp_path: Path, 
 def test_catalogs_have_the_settings_that_each_was_built_with(tmp_path: Path):
     """Views work with the settings given last, and none of an earlier catalog's; what is said of them stays."""
     database = tmp_path / "iomine.duckdb"
-    asked = "SELECT sql, comment FROM duckdb_views() WHERE view_name = 'regressions' AND schema_name = 'main'"
+    asked = "SELECT sql, comment FROM duckdb_views() WHERE view_name = 'regression' AND schema_name = 'core'"
     found = []
     for settings in ({}, {"regression_times": 2.0}, {"regression_times": 3.0}, {}):
         build_catalog(database, {}, {}, {}, settings=settings)
         (view,) = rows(database, asked)
         number = re.search(r"'regression_times'\)\D*([0-9.]+)", view["sql"])
         found.append((float(number[1]), view["comment"]))
-    about = next(view.about for view in find_views() if view.qualified == "main.regressions")
+    about = next(view.about for view in find_views() if view.qualified == "core.regression")
     assert [(number, about) for number in (1.5, 2.0, 3.0, 1.5)] == found
+
+
+def test_kept_answers_are_those_worked_out_when_asked(tmp_path: Path, write_slower_runs):
+    """They have the same rows in the same order, by the settings that the catalog was built with, and say what they are."""
+    logs = {"log": write_slower_runs("bob", "alice")}
+    answers = []
+    for settings in ({}, {"regression_run_count": 13}):
+        for keeps in (False, True):
+            name = f"kept-{keeps}.duckdb"
+            build_catalog(tmp_path / name, logs, {}, {}, settings=settings, keeps=keeps)
+            answers.append(rows(tmp_path / name, "FROM regressions"))
+    assert answers[0] == answers[1]
+    assert ["alice06", "bob06"] == [row["log_id"] for row in answers[1]]
+    assert [] == answers[2] == answers[3]
+    about = next(view.about for view in find_views() if view.qualified == "main.regressions")
+    asked = "SELECT comment FROM duckdb_views() WHERE view_name = 'regressions' AND schema_name = 'main'"
+    assert [{"comment": about}] == rows(tmp_path / "kept-True.duckdb", asked)
+
+
+def test_kept_answers_open_no_file(tmp_path: Path, write_slower_runs):
+    """They are in the catalog, whatever became of the logs."""
+    (path,) = write_slower_runs("alice")
+    build_catalog(tmp_path / "iomine.duckdb", {"log": [path]}, {}, {}, keeps=True)
+    Path(path).write_bytes(b"no Parquet")
+    assert ["alice06"] == [row["log_id"] for row in rows(tmp_path / "iomine.duckdb", "FROM regressions")]
+
+
+@pytest.mark.parametrize("limits", [Limits(memory_bytes=MIB), Limits(seconds=0.001)])
+def test_answers_that_take_too_much_are_not_kept(tmp_path: Path, write_slower_runs, monkeypatch, limits: Limits):
+    """The catalog is there all the same, and works them out when it is asked."""
+    database = tmp_path / "iomine.duckdb"
+    monkeypatch.setattr("iomine.views.catalog._KEEPING", limits)
+    build_catalog(database, {"log": write_slower_runs("alice")}, {}, {}, keeps=True)
+    assert [] == rows(database, "FROM duckdb_tables() WHERE schema_name = 'kept'")
+    assert ["alice06"] == [row["log_id"] for row in rows(database, "FROM regressions")]
 
 
 @pytest.mark.parametrize(

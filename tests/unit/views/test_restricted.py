@@ -128,6 +128,22 @@ def test_job_that_a_log_only_claims_is_not_its_users(tmp_path):
     assert {"alice": ([None], [], ["a"]), "bob": (["7"], ["7"], []), "carla": (["7"], ["7"], [])} == seen
 
 
+def test_kept_answers_are_of_own_logs(tmp_path, write_slower_runs):
+    """A user's are worked out from what they see, and those of all are not in the copy; an operator's copy keeps them."""
+    database = tmp_path / "iomine.duckdb"
+    build_catalog(database, {"log": write_slower_runs("alice", "bob")}, {}, {}, keeps=True)
+    restrict(database, tmp_path / "own.duckdb", "own")
+    restrict(database, tmp_path / "operator.duckdb", "operator")
+    seen = {}
+    for copy, whose in (("own", Whose(frozenset({"alice"}))), ("operator", Whose())):
+        with open_restricted(tmp_path / f"{copy}.duckdb", database, whose) as con:
+            kept = answer(con, "FROM duckdb_tables() WHERE schema_name = 'kept'").num_rows
+            seen[copy] = (answer(con, "FROM regressions")["user"].to_pylist(), kept)
+            with pytest.raises(UsageError, match="There is no view"):
+                check_reads_views(con, "FROM kept.regressions")
+    assert {"own": (["alice"], 0), "operator": (["alice", "bob"], 1)} == seen
+
+
 def test_copy_without_its_reader_answers_nothing(catalog):
     """A connection on which nobody said whose logs it shows fails; it does not show all."""
     with duckdb.connect() as con:
