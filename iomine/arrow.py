@@ -1,6 +1,7 @@
 """What pyarrow would load at its first list, and programs of ours do not need."""
 
 import sys
+from functools import cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from typing import Final
@@ -22,6 +23,7 @@ class _Missing(MetaPathFinder):
         return None
 
 
+@cache
 def leave_pandas_out() -> None:
     """Keeps pyarrow from loading pandas when it first turns a list into an array.
 

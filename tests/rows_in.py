@@ -8,7 +8,8 @@ from typing import Any, Final
 import duckdb
 
 from iomine.schema import TABLES, field
-from iomine.sqltext import duckdb_type, name_of
+from iomine.sqltext import name_of
+from iomine.sqltypes import duckdb_type
 from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, find_views
 from iomine.views.questions import Question
 

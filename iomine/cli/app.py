@@ -15,6 +15,8 @@ import typer
 from iomine.cli.terminal.failures import guarded
 from iomine.cli.terminal.text import LOG_FORMAT_VARIABLE, LogFormat
 
+# They ask for rows, and load pyarrow where they need more than that.
+_WITHOUT_ARROW = ("show",)
 _EPILOG = "Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 misused, 3 done with rejects."
 
 
@@ -25,9 +27,9 @@ def build_app(asked: str | None = None) -> typer.Typer:
         asked: the one command that is needed; what is no command, and None, are answered from all of them.
     """
     app = typer.Typer(name="iomine", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
-    app.callback(epilog=_EPILOG)(guarded(_iomine))
+    app.callback(epilog=_EPILOG)(guarded(_iomine, loads_arrow=False))
     for name, command in commands(asked).items():
-        app.command(name)(guarded(command))
+        app.command(name)(guarded(command, loads_arrow=name not in _WITHOUT_ARROW))
     return app
 
 

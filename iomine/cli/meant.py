@@ -39,12 +39,12 @@ class Meant:
 
     def places(self, database: Path) -> "list[Place]":
         """Where the log lies, or all logs of the job, in the order of their start."""
-        from iomine.cli.terminal.questions import ask_own
+        from iomine.cli.terminal.questions import ask_rows
         from iomine.report.facts import Place
 
         if self.night is not None:
             return [Place(self.cluster, self.night, self.id)]
-        return [Place(**row) for row in ask_own(database, _OF_JOB, [self.id, self.cluster]).to_pylist()]
+        return [Place(**row) for row in ask_rows(database, _OF_JOB, [self.id, self.cluster])]
 
     def asked(self, database: Path) -> dict[str, object]:
         """Parameters of a question about the log, or about all logs of the job: their machine, ids and first night."""
@@ -75,12 +75,12 @@ def meant(database: Path, what: str, cluster: str | None, *, may_be_file: bool =
 
 
 def _meanings(database: Path, texts: Sequence[str], cluster: str | None) -> Iterator[list[dict[str, Any]]]:
-    from iomine.cli.terminal.questions import ask_own
+    from iomine.cli.terminal.questions import ask_rows
     from iomine.views.meanings import MEANINGS
 
     for text in texts:
         for meaning in MEANINGS:
-            yield ask_own(database, meaning, [text, cluster]).to_pylist()
+            yield ask_rows(database, meaning, [text, cluster])
 
 
 def _id_of_file(what: str) -> list[str]:
@@ -107,12 +107,12 @@ def _narrowed(found: list[dict[str, Any]]) -> str:
 
 
 def _nothing(database: Path, texts: Sequence[str], cluster: str | None) -> str:
-    from iomine.cli.terminal.questions import ask_own
+    from iomine.cli.terminal.questions import ask_rows
     from iomine.views.meanings import NEAREST
 
     *file, what = texts
     if file:
         return f"The warehouse does not hold {what}: sweep it first, or name another with --warehouse."
-    near = ask_own(database, NEAREST, [what, cluster])["id"].to_pylist()
+    near = [row["id"] for row in ask_rows(database, NEAREST, [what, cluster])]
     hint = f"near it are {', '.join(near)}." if near else '`iomine sql "SELECT log_id, job_id, path FROM logs"` lists them.'
     return f"There is no log or job {what}: {hint}"

@@ -103,16 +103,24 @@ def _json_of(database: Path, one: Meant) -> str:
     from iomine.views.encode import records
 
     if one.kind == "log":
-        return page.as_json(_facts(database, one)).decode()
+        return page.as_json(_all_facts(database, one)).decode()
     job, logs = _job(database, one)
     return json.dumps({"job": list(records(job)), "logs": list(records(logs))})
 
 
-def _facts(database: Path, one: Meant, lists: "Collection[str] | None" = None) -> "Facts":
+def _all_facts(database: Path, one: Meant) -> "Facts":
     from iomine.cli.terminal.questions import ask_own
     from iomine.report.facts import gather
 
-    (facts,) = gather(partial(ask_own, database), one.places(database), lists)
+    (facts,) = gather(partial(ask_own, database), one.places(database))
+    return facts
+
+
+def _facts(database: Path, one: Meant, lists: "Collection[str]") -> "Facts":
+    from iomine.cli.terminal.questions import ask_rows
+    from iomine.report.facts import gather_lists
+
+    (facts,) = gather_lists(partial(ask_rows, database), one.places(database), lists)
     return facts
 
 

@@ -2,20 +2,18 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby
 from operator import itemgetter
-from typing import Final
-
-import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
+from typing import TYPE_CHECKING, Final
 
 from iomine.errors import LimitError, UsageError
-from iomine.views.answers import Ask, Row, Rows, rows_of
-from iomine.views.questions import question
+from iomine.views.answers import Ask, AskRows, Row, Rows, rows_of
+from iomine.views.questions import Parameters, question
+
+if TYPE_CHECKING:
+    from iomine.report.grids import Grid
 
 _FINDING_LEVELS: Final = ("high", "warn")
 _AT_ONCE: Final = 1000
@@ -46,39 +44,6 @@ class Place:
     cluster: str
     night: date
     log_id: str
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Bytes by time and rank.
-
-    Attributes:
-        source: `heatmap` or `trace`.
-        seconds: the time that the columns divide evenly, from the start of the run on.
-        read: bytes read, a row for neighbouring ranks from 0 on.
-        write: bytes written, as `read`.
-    """
-
-    source: str
-    seconds: float
-    read: npt.NDArray[np.float64]
-    write: npt.NDArray[np.float64]
-
-    @cached_property
-    def tenths(self) -> list[dict[str, float]]:
-        """Bytes in ten equal parts of the picture's time: what the picture shows, to be read."""
-        columns = self.read.shape[1]
-        edges = [columns * part // 10 for part in range(11)]
-        return [
-            {
-                "start_seconds": self.seconds * first / columns,
-                "end_seconds": self.seconds * end / columns,
-                "read_bytes": float(self.read[:, first:end].sum()),
-                "write_bytes": float(self.write[:, first:end].sum()),
-            }
-            for first, end in pairwise(edges)
-            if end > first
-        ]
 
 
 @dataclass(slots=True)
@@ -156,8 +121,8 @@ class Facts:
     hints: Rows = field(default_factory=list)
     history: Rows = field(default_factory=list)
     app_steps: Rows = field(default_factory=list)
-    grid: Grid | None = None
-    layer_grids: dict[str, Grid] = field(default_factory=dict)
+    grid: "Grid | None" = None
+    layer_grids: "dict[str, Grid]" = field(default_factory=dict)
     lifelines: Rows = field(default_factory=list)
 
     def is_traced(self) -> bool:
@@ -172,22 +137,55 @@ class Facts:
         return sorted(by_reason.items(), key=lambda item: -len(item[1]))
 
 
-def gather(ask: Ask, places: Iterable[Place], lists: Collection[str] | None = None) -> Iterator[Facts]:
-    """The facts of logs, in the order of clusters, nights and ids.
+def gather(ask: Ask, places: Iterable[Place]) -> Iterator[Facts]:
+    """All facts of logs, in the order of clusters, nights and ids.
 
     Args:
         ask: answers queries over the published views.
         places: where the logs lie; those that are not there are left out.
-        lists: what of each is asked beside its row, its job, its verdicts, the system state and its history; None for all there
-            is.
     """
-    for cluster, of_cluster in groupby(sorted(set(places)), key=lambda place: place.cluster):
+
+    def ask_rows(sql: str, parameters: Parameters | None = None) -> Rows:
+        return rows_of(ask(sql, parameters))
+
+    for of_batch in _batches(places):
+        facts = _gathered(ask_rows, of_batch, _LISTS)
+
+        def rows(sql: str, wanted: Mapping[str, object] = which(of_batch)) -> dict[str, Rows]:
+            return _by(ask_rows(sql, wanted), "log_id")
+
+        for log_id, (route,) in rows(question("report/routes")).items():
+            facts[log_id].route = route
+        _add_metrics(facts, rows)
+        _add_pictures(facts, of_batch, ask)
+        yield from _in_order(facts, of_batch)
+
+
+def gather_lists(ask_rows: AskRows, places: Iterable[Place], lists: Collection[str]) -> Iterator[Facts]:
+    """Some facts of logs, in the order of clusters, nights and ids, of which none needs more than rows.
+
+    Args:
+        ask_rows: answers queries over the published views.
+        places: where the logs lie; those that are not there are left out.
+        lists: what of each is asked beside its row, its job, its verdicts, the system state and its history.
+    """
+    for of_batch in _batches(places):
+        yield from _in_order(_gathered(ask_rows, of_batch, lists), of_batch)
+
+
+def _batches(places: Iterable[Place]) -> Iterator[list[Place]]:
+    """Logs of one cluster that are asked about at once."""
+    for _, of_cluster in groupby(sorted(set(places)), key=lambda place: place.cluster):
         logs = list(of_cluster)
-        for first in range(0, len(logs), _AT_ONCE):
-            yield from _gathered(ask, cluster, logs[first : first + _AT_ONCE], lists)
+        yield from (logs[first : first + _AT_ONCE] for first in range(0, len(logs), _AT_ONCE))
 
 
-def _gathered(ask: Ask, cluster: str, places: Sequence[Place], lists: Collection[str] | None) -> Iterator[Facts]:
+def _in_order(facts: Mapping[str, Facts], places: Iterable[Place]) -> Iterator[Facts]:
+    return (facts[place.log_id] for place in places if place.log_id in facts)
+
+
+def _gathered(ask: AskRows, places: Sequence[Place], lists: Collection[str]) -> dict[str, Facts]:
+    """What rows say of logs of one cluster, by log."""
     wanted = which(places)
 
     def rows(sql: str) -> dict[str, Rows]:
@@ -195,16 +193,14 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place], lists: Collection
 
     facts = {log_id: Facts(log) for log_id, (log,) in rows(question("report/logs")).items()}
     history = _history(places)
-    for name in _LISTS if lists is None else lists:
+    for name in lists:
         # To plan a question about predictions takes longer than any other, and few sites measure with IOR.
-        if name == "predictions" and not ask(_HAS_IOR).num_rows:
+        if name == "predictions" and not ask(_HAS_IOR):
             continue
         for log_id, found in rows(question(f"report/{name}")).items():
             setattr(facts[log_id], name, found)
     for log_id, (state,) in rows(question("report/system_state")).items():
         facts[log_id].weather = state
-    for log_id, (route,) in rows(question("report/routes")).items() if lists is None else ():
-        facts[log_id].route = route
     earlier = _by(ask(question("report/history"), wanted | history), "of_log_id")
     for log_id, runs in earlier.items():
         facts[log_id].history = runs
@@ -212,11 +208,8 @@ def _gathered(ask: Ask, cluster: str, places: Sequence[Place], lists: Collection
         of_log.sizes = [_sized(row) for row in of_log.sizes]
         of_log.done_well = [verdict for verdict in of_log.done_well if _is_well(verdict)][:_MOST_DONE_WELL]
     _add_verdicts(facts, rows)
-    _add_jobs(facts, ask, {"cluster": cluster} | history)
-    if lists is None:
-        _add_metrics(facts, rows)
-        _add_pictures(facts, places, ask)
-    yield from (facts[place.log_id] for place in places if place.log_id in facts)
+    _add_jobs(facts, ask, {"cluster": places[0].cluster} | history)
+    return facts
 
 
 # Questions of which the answers are rows of a log.
@@ -271,45 +264,28 @@ def _history(places: Sequence[Place]) -> dict[str, object]:
     return {"first_history_night": first, "last_history_night": last}
 
 
-def _by(answer: pa.Table, key: str) -> dict[str, Rows]:
+def _by(rows: Rows, key: str) -> dict[str, Rows]:
     """Rows by their value of a column."""
     found: dict[str, Rows] = defaultdict(list)
-    for row in rows_of(answer):
+    for row in rows:
         found[row[key]].append(row)
     return found
 
 
 def _add_pictures(facts: Mapping[str, Facts], places: Sequence[Place], ask: Ask) -> None:
+    from iomine.report.grids import grids_of, on_storage  # noqa: PLC0415  loads NumPy and Arrow
+
     known = [place for place in places if place.log_id in facts]
     if traced := [place for place in known if facts[place.log_id].is_traced()]:
-        for log_id, sums in _by(ask(question("report/size_sums"), which(traced)), "log_id").items():
+        for log_id, sums in _by(rows_of(ask(question("report/size_sums"), which(traced))), "log_id").items():
             facts[log_id].size_sums = sums
-    grids = sorted(_grids(ask(question("report/grid"), which(known))), key=itemgetter(0, 1)) if known else []
+    grids = sorted(grids_of(ask(question("report/grid"), which(known))), key=itemgetter(0, 1)) if known else []
     for log_id, of_log in groupby(grids, key=itemgetter(0)):
         facts[log_id].layer_grids = {layer: grid for _, layer, grid in of_log}
-        facts[log_id].grid = _on_storage(facts[log_id].layer_grids, facts[log_id].log)
+        facts[log_id].grid = on_storage(facts[log_id].layer_grids, facts[log_id].log)
     if without := [place for place in known if facts[place.log_id].grid is None]:
-        for log_id, lines in _by(ask(question("report/lifelines"), which(without)), "log_id").items():
+        for log_id, lines in _by(rows_of(ask(question("report/lifelines"), which(without))), "log_id").items():
             facts[log_id].lifelines = lines
-
-
-def _on_storage(layers: Mapping[str, Grid], log: Row) -> Grid | None:
-    """What reached storage, without what went to standard streams and pipes alone; None where nothing is left."""
-    # What MPI-IO moves passes through POSIX.
-    lowest = [grid for layer, grid in layers.items() if layer != "mpiio"]
-    if not lowest:
-        return None
-    first = lowest[0]
-
-    def amounts(op: str) -> npt.NDArray[np.float64]:
-        ones, *others = (getattr(grid, op) for grid in lowest)
-        total = sum(others, start=ones)
-        return np.zeros_like(total) if log[f"{op}_bytes"] == 0 and total.any() else total
-
-    read, write = amounts("read"), amounts("write")
-    if read is first.read and write is first.write:
-        return first
-    return replace(first, read=read, write=write) if read.any() or write.any() else None
 
 
 def _add_verdicts(facts: Mapping[str, Facts], rows: Callable[[str], dict[str, Rows]]) -> None:
@@ -369,39 +345,10 @@ def _metric_questions(shown: Mapping[str, tuple[str, Sequence[str]]]) -> dict[st
     }
 
 
-def _add_jobs(facts: Mapping[str, Facts], ask: Ask, history: Mapping[str, object]) -> None:
+def _add_jobs(facts: Mapping[str, Facts], ask: AskRows, history: Mapping[str, object]) -> None:
     jobs = {of_log.log["job_id"] for of_log in facts.values() if of_log.log["job_id"]}
     if not jobs:
         return
     found = _by(ask(question("report/jobs"), {**history, "job_ids": sorted(jobs)}), "job_id")
     for of_log in facts.values():
         of_log.job = next(iter(found.get(of_log.log["job_id"], ())), of_log.job)
-
-
-def parts_by(answer: pa.Table, *names: str) -> Iterator[tuple[tuple[str, ...], slice]]:
-    """Which rows of an answer have which values in some columns, where rows of the same values follow each other."""
-    columns = [answer[name].combine_chunks().dictionary_encode() for name in names]
-    codes = np.stack([column.indices.to_numpy() for column in columns])
-    ends = (np.flatnonzero(np.diff(codes, append=-1).any(axis=0)) + 1).tolist()
-    values = [column.dictionary.to_pylist() for column in columns]
-    for start, end in pairwise([0, *ends]):
-        yield tuple(known[code] for known, code in zip(values, codes[:, start].tolist(), strict=True)), slice(start, end)
-
-
-def _grids(pictures: pa.Table) -> Iterator[tuple[str, str, Grid]]:
-    """Log, layer and grid; those of POSIX, STDIO and DFS of a log are of one shape."""
-    # Joined batches would be copied, and these answers are the largest.
-    for batch in pictures.to_batches():
-        lists = {name: batch[name] for name in ("cells", "read_bytes", "write_bytes")}
-        ends = lists["cells"].offsets.to_numpy()
-        cells, *amounts = (each.values.to_numpy() for each in lists.values())
-        for row, first, end in zip(rows_of(pa.table(batch).drop_columns(list(lists))), ends, ends[1:], strict=False):
-            rows, columns = row["grid_rows"], row["grid_columns"]
-            read, write = (_summed(cells[first:end], each[first:end], rows, columns) for each in amounts)
-            yield row["log_id"], row["layer"], Grid(row["source"], row["shown_seconds"], read, write)
-
-
-def _summed(cells: npt.NDArray[np.int64], amounts: npt.NDArray[np.float64], rows: int, columns: int) -> npt.NDArray[np.float64]:
-    """Amounts by row and column, those of a cell added up in their order."""
-    # NumPy's types have whole numbers here, whatever the weights are.
-    return np.bincount(cells, amounts, rows * columns).astype(np.float64, copy=False).reshape(rows, columns)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from markupsafe import Markup, escape
 
-from iomine.report.facts import Grid
+from iomine.report.grids import Grid
 from iomine.report.pair import PART_WORDS, Pair, Side
 from iomine.report.pictures import cells_picture, heat, lifeline_spans, moment, step_of
 from iomine.units import fine_seconds, human_bytes, visible

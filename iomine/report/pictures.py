@@ -17,7 +17,7 @@ import numpy.typing as npt
 from markupsafe import Markup, escape
 
 from iomine.report.causes import SLOW
-from iomine.report.facts import Grid
+from iomine.report.grids import Grid
 from iomine.units import counted, fine_seconds, human_seconds, visible
 from iomine.views.answers import Row, Rows
 

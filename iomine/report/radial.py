@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.report.circles import INNER, OPS, OUTER, Bins, Cells, Circle, Lack, Metric, Picture, coarser
-from iomine.report.facts import Place, parts_by, which
+from iomine.report.facts import Place, which
+from iomine.report.grids import parts_by
 from iomine.report.patterns import pattern_sentence, ring_sentences
 from iomine.units import counted, fine_seconds, visible
 from iomine.views.answers import Ask, Row, Rows, rows_of

@@ -20,7 +20,8 @@ import pyarrow as pa
 
 from iomine.cache import cached
 from iomine.schema import FIELDS, SCHEMA_VERSION, TABLES, Table, field
-from iomine.sqltext import duckdb_type, literal, name_of, quoted
+from iomine.sqltext import literal, name_of, quoted
+from iomine.sqltypes import duckdb_type
 from iomine.units import MIB
 from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, find_views
 from iomine.views.query import LAKE_DIRECTORY, NO_LIMITS, VERSION_KEY, Limits, engine

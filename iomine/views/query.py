@@ -8,16 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import duckdb
-import pyarrow as pa
 
 from iomine.errors import IomineError, LimitError, UsageError, WarehouseError
 from iomine.schema_version import UNSAID, mismatch
 from iomine.sqltext import quoted
 from iomine.units import bytes_of, human_bytes, human_seconds
+from iomine.views.answers import Rows, number
 from iomine.views.questions import Parameters
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _ONE_QUESTION: Final = (
     "Ask one question at a time, a SELECT, DESCRIBE, SHOW or SUMMARIZE (or a PIVOT that lists its values with IN): "
@@ -122,7 +125,7 @@ def open_catalog(
 
 def answer(
     con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None, limits: Limits = NO_LIMITS
-) -> pa.Table:
+) -> "pa.Table":
     """The answer to one query, which cannot change or write anything.
 
     Args:
@@ -162,7 +165,7 @@ def relation(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | 
     return con.sql(f"FROM (\n{inner}\n)", params=parameters)
 
 
-def answer_own(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None) -> pa.Table:
+def answer_own(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None) -> "pa.Table":
     """The answer to one query of the program's own, which needs no guard.
 
     DuckDB plans it once. For `answer` it does so twice, the first time for the names of columns; of small nights that takes a
@@ -182,12 +185,33 @@ def answer_own(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters 
         return con.execute(sql, parameters).to_arrow_table()
 
 
+def rows_own(con: duckdb.DuckDBPyConnection, sql: str, parameters: Parameters | None = None) -> Rows:
+    """The rows that answer one query of the program's own: `rows_of` the answer, for which pyarrow is not loaded.
+
+    Args:
+        con: from `open_catalog`.
+        sql: one query, of which no column holds anything but texts, numbers, times, and lists of these.
+        parameters: as for `answer`.
+
+    Raises:
+        UsageError, LimitError, WarehouseError: as for `answer`.
+    """
+    with failures_named():
+        asked = con.execute(sql, parameters)
+        names = [name for name, *_ in asked.description]
+        return [dict(zip(names, map(_plain, row), strict=True)) for row in asked.fetchall()]
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  of any column
+    return number(value) if isinstance(value, float) else value
+
+
 def ask(
     database: Path,
     sql: str,
     parameters: Parameters | None = None,
     variables: Mapping[str, float] | None = None,
-) -> pa.Table:
+) -> "pa.Table":
     """The answer to one query over a catalog, on a connection of its own.
 
     Args:
@@ -216,8 +240,10 @@ def set_variables(con: duckdb.DuckDBPyConnection, variables: Mapping[str, Variab
         con.execute(f"SET VARIABLE {name} = $1", [value])
 
 
-def _bounded(asked: duckdb.DuckDBPyRelation, most_bytes: int) -> pa.Table:
+def _bounded(asked: duckdb.DuckDBPyRelation, most_bytes: int) -> "pa.Table":
     """The answer, unless it is larger than that: DuckDB counts what it works with, and not what it hands over."""
+    import pyarrow as pa  # noqa: PLC0415  few answers have such a limit
+
     batches = []
     held = 0
     # While somebody holds the error, its connection would answer nothing else if the reader were left open.

@@ -16,7 +16,8 @@ import duckdb
 
 from iomine.errors import UsageError
 from iomine.schema import TABLES, field
-from iomine.sqltext import duckdb_type, name_of, quoted
+from iomine.sqltext import name_of, quoted
+from iomine.sqltypes import duckdb_type
 from iomine.views.catalog import KEPT_SCHEMA, kept_views
 from iomine.views.query import NO_LIMITS, Limits, answer_own, failures_named, open_catalog
 

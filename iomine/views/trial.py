@@ -13,7 +13,8 @@ from pydantic import ConfigDict, Field
 from iomine.errors import IomineError, UsageError, did_you_mean
 from iomine.schema import field, is_word
 from iomine.settings import SiteSettings, setting
-from iomine.sqltext import duckdb_type, name_of, quoted
+from iomine.sqltext import name_of, quoted
+from iomine.sqltypes import duckdb_type
 from iomine.units import GIB
 from iomine.views.catalog import template
 from iomine.views.model import find_views

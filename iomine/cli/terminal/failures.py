@@ -18,15 +18,20 @@ _INTERRUPTED = 130
 _NOBODY_LISTENS = 141
 
 
-def guarded(command: Callable[..., None]) -> Callable[..., None]:
+def guarded(command: Callable[..., None], *, loads_arrow: bool = True) -> Callable[..., None]:
     """The command, with one sentence for every failure.
 
     `IOMINE_DEBUG=1` in the environment shows unexpected failures with their traceback.
+
+    Args:
+        command: what it does.
+        loads_arrow: whether it makes use of pyarrow whatever it is asked.
     """
 
     @functools.wraps(command)
     def run(*args: object, **options: object) -> None:
-        leave_pandas_out()
+        if loads_arrow:
+            leave_pandas_out()
         try:
             command(*args, **options)
             # Buffered output could otherwise fail after the command has reported success.

@@ -5,20 +5,23 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
-import pyarrow as pa
-
-from iomine.views.query import NO_LIMITS, Limits, answer, answer_own, open_catalog, set_variables
+from iomine.arrow import leave_pandas_out
+from iomine.views.query import NO_LIMITS, Limits, answer, answer_own, open_catalog, rows_own, set_variables
 from iomine.views.questions import Parameters
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from iomine.views.answers import Rows
     from iomine.views.passing import Connection
 
+Answer = TypeVar("Answer")
 _PATIENCE_SECONDS: Final = 0.1
 
 
-def ask(database: Path, sql: str, parameters: Parameters | None = None, limits: Limits = NO_LIMITS) -> pa.Table:
+def ask(database: Path, sql: str, parameters: Parameters | None = None, limits: Limits = NO_LIMITS) -> "pa.Table":
     """The answer to one query of people's, which can change nothing.
 
     Args:
@@ -33,13 +36,14 @@ def ask(database: Path, sql: str, parameters: Parameters | None = None, limits: 
         WarehouseError: there is no warehouse to ask, or its files cannot be read.
         KeyboardInterrupt: Ctrl-C was pressed; the query has ended.
     """
+    leave_pandas_out()
     con = _opened(database, limits, _version(database), ())
     return _interruptible(con, partial(answer, con, sql, parameters, limits))
 
 
 def ask_own(
     database: Path, sql: str, parameters: Parameters | None = None, *, variables: Mapping[str, float | str] | None = None
-) -> pa.Table:
+) -> "pa.Table":
     """The answer to one query of the program's own, which is planned once.
 
     Args:
@@ -51,11 +55,27 @@ def ask_own(
     Raises:
         UsageError, LimitError, WarehouseError, KeyboardInterrupt: as for `ask`.
     """
+    leave_pandas_out()
     con = _opened(database, NO_LIMITS, _version(database), tuple(sorted((variables or {}).items())))
     return _interruptible(con, partial(answer_own, con, sql, parameters))
 
 
-def _interruptible(con: "Connection", ask_it: Callable[[], pa.Table]) -> pa.Table:
+def ask_rows(database: Path, sql: str, parameters: Parameters | None = None) -> "Rows":
+    """The rows that answer one query of the program's own: to load pyarrow takes as long as many of them.
+
+    Args:
+        database: the catalog.
+        sql: as for `rows_own`.
+        parameters: as for `ask`.
+
+    Raises:
+        UsageError, LimitError, WarehouseError, KeyboardInterrupt: as for `ask`.
+    """
+    con = _opened(database, NO_LIMITS, _version(database), ())
+    return _interruptible(con, partial(rows_own, con, sql, parameters))
+
+
+def _interruptible(con: "Connection", ask_it: Callable[[], Answer]) -> Answer:
     # A thread that is in the middle of a query hears Ctrl-C only now and then, so this one waits and listens.
     answering = _worker().submit(ask_it)
     try:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from iomine.lake import LakeFile
 from iomine.pipeline.judging.spans import Span
 from iomine.schema.registry import arrow_schema
-from iomine.sqltext import duckdb_type
+from iomine.sqltypes import duckdb_type
 from iomine.units import MIB
 from iomine.views.model import shared_views, tables_read
 from iomine.views.passing import Connection, hold, hold_files, hold_made, passing_views

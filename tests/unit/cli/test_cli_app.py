@@ -17,6 +17,7 @@ from iomine.cli.terminal.failures import guarded
 from iomine.errors import IomineError, UnreadableError, UsageError
 
 RUN = (sys.executable, "-c", "from iomine.cli import main; main()")
+SAYS_LOADED = "import sys\nfrom iomine.cli import main\ntry:\n    main()\nfinally:\n    sys.stderr.write(' '.join(sys.modules))"
 HEAVY = {"dask", "distributed", "prefect", "duckdb", "pyarrow", "darshan", "deltalake", "prompt_toolkit", "numpy"}
 
 
@@ -49,8 +50,7 @@ def test_commands_are_the_modules_that_have_one() -> None:
 
 def test_help_waits_for_nothing_heavy() -> None:
     """Asking for help loads neither a database nor a scheduler."""
-    program = "import sys\nfrom iomine.cli import main\ntry:\n    main()\nfinally:\n    sys.stderr.write(' '.join(sys.modules))"
-    asked = subprocess.run([sys.executable, "-c", program, "--help"], capture_output=True, text=True, check=True)
+    asked = subprocess.run([sys.executable, "-c", SAYS_LOADED, "--help"], capture_output=True, text=True, check=True)
     assert "worst" in asked.stdout
     assert HEAVY & set(asked.stderr.split()) == set()
 

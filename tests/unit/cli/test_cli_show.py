@@ -4,6 +4,8 @@ import datetime as dt
 import io
 import json
 import re
+import subprocess
+import sys
 from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
@@ -13,6 +15,7 @@ from unittest import mock
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_cli_app import SAYS_LOADED
 
 from iomine.cli.meant import meant
 from iomine.cli.options import database_of
@@ -187,6 +190,14 @@ def test_log_that_names_no_version_has_its_format(iomine, warehouse_of) -> None:
     """Logs of formats before 3.00 do not say which version of Darshan wrote them."""
     log = _log("a" * 16, format_version="2.06", darshan_version=None)
     assert "Darshan format 2.06" in " ".join(_page(iomine, warehouse_of(log=[log]), "a" * 16).split())
+
+
+def test_a_page_loads_no_arrow(warehouse: Path) -> None:
+    """To load it would take a fifth of the time."""
+    asked = ["show", "abcd000000000001", "--warehouse", str(warehouse)]
+    shown = subprocess.run([sys.executable, "-c", SAYS_LOADED, *asked], capture_output=True, text=True, check=True)
+    assert "POSIX-301" in shown.stdout
+    assert {"pyarrow", "numpy", "pandas"} & set(shown.stderr.split()) == set()
 
 
 @pytest.mark.parametrize("log_id", ["abcd000000000001", "abcd000000000002", "cafe000000000004"])

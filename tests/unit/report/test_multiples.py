@@ -12,7 +12,8 @@ from darshan.experimental.plots.plot_io_cost import get_io_cost_df
 from one_log import catalog_of, facts_of, report_page
 from outline import Outline
 
-from iomine.report.facts import Facts, Grid
+from iomine.report.facts import Facts
+from iomine.report.grids import Grid
 from iomine.report.multiples import Picture, pictures_of
 from iomine.report.pictures import gray_png, run_picture, strips_of
 from iomine.units import human_bytes

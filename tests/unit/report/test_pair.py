@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from iomine.report.facts import Facts, Grid
+from iomine.report.facts import Facts
+from iomine.report.grids import Grid
 from iomine.report.pair import REST, UNEVEN, Pair, Side
 from iomine.report.pair_page import pair_page
 

@@ -11,7 +11,7 @@ from one_log import catalog_of, reported
 from test_pair import HOSTILE, SLOW, side
 
 from iomine.report.explorer import beside
-from iomine.report.facts import Grid
+from iomine.report.grids import Grid
 from iomine.report.page import shared_assets
 from iomine.report.pair import Pair, Side
 from iomine.report.pair_page import on_one_scale, pair_page

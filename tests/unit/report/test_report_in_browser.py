@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from iomine.report.facts import Facts, Grid
+from iomine.report.facts import Facts
+from iomine.report.grids import Grid
 from iomine.report.page import page, shared_assets
 
 playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")

@@ -11,7 +11,7 @@ import pytest
 from rows_in import BY_NAME, beside_a_doubtful_owner, columns_of, stage
 
 from iomine.schema import TABLES, field
-from iomine.sqltext import duckdb_type
+from iomine.sqltypes import duckdb_type
 from iomine.views.model import View, find_views
 
 CASES: Final = Path(__file__).parents[2] / "cases"

@@ -15,7 +15,7 @@ import pytest
 
 from iomine.errors import IomineError
 from iomine.schema import FIELDS, TABLES, field
-from iomine.sqltext import duckdb_type
+from iomine.sqltypes import duckdb_type
 from iomine.units import MIB
 from iomine.views.catalog import build_catalog
 from iomine.views.model import SCHEMAS, find_views

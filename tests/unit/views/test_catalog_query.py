@@ -10,8 +10,9 @@ import pytest
 from iomine.errors import LimitError, UsageError, WarehouseError
 from iomine.schema import SCHEMA_VERSION
 from iomine.units import MIB
+from iomine.views.answers import rows_of
 from iomine.views.catalog import build_catalog
-from iomine.views.query import Limits, answer, ask, open_catalog
+from iomine.views.query import Limits, answer, answer_own, ask, open_catalog, rows_own
 
 
 @pytest.fixture
@@ -54,6 +55,23 @@ def test_rows_keep_the_order_that_was_asked_for(warehouse: Path):
     """An ORDER BY at the end of the query is the order of the answer."""
     got = ask(warehouse, "SELECT i FROM range(100000) AS t(i) ORDER BY hash(i)")["i"].to_pylist()
     assert ask(warehouse, "SELECT i, hash(i) AS h FROM range(100000) AS t(i)").sort_by("h")["i"].to_pylist() == got
+
+
+def test_rows_are_those_of_the_answer(warehouse: Path):
+    """Rows that pass no Arrow have the values that pages get of Arrow's: what is no number is None, and times are in UTC."""
+    sql = """
+        SELECT 1 AS whole, 3::HUGEINT AS large, v, 'NaN'::DOUBLE AS none, 'infinity'::FLOAT AS endless, 0.5 AS half,
+            'text' AS text, DATE '2024-04-18' AS night, TIMESTAMPTZ '2024-04-18 12:00:00.25+02' AS zoned, TIMESTAMP '2024-04-18 12:00' AS plain,
+            true AS is_so, NULL AS nothing, ['a', NULL] AS texts, [1.5, 2] AS numbers, {'a': 1} AS parts
+        FROM range($most) AS many(v)
+    """
+    with open_catalog(warehouse) as con:
+        got, expected = rows_own(con, sql, {"most": 2}), rows_of(answer_own(con, sql, {"most": 2}))
+        assert [] == rows_own(con, sql, {"most": 0})
+    assert expected == got
+    assert 2 == len(got)
+    assert [None, None, None] == [got[1][name] for name in ("none", "endless", "nothing")]
+    assert [row["zoned"].isoformat() for row in expected] == [row["zoned"].isoformat() for row in got]
 
 
 def test_parameters_are_values_and_never_sql(warehouse: Path):
