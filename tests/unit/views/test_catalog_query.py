@@ -60,8 +60,9 @@ def test_rows_keep_the_order_that_was_asked_for(warehouse: Path):
 def test_rows_are_those_of_the_answer(warehouse: Path):
     """Rows that pass no Arrow have the values that pages get of Arrow's: what is no number is None, and times are in UTC."""
     sql = """
-        SELECT 1 AS whole, 3::HUGEINT AS large, v, 'NaN'::DOUBLE AS none, 'infinity'::FLOAT AS endless, 0.5 AS half,
-            'text' AS text, DATE '2024-04-18' AS night, TIMESTAMPTZ '2024-04-18 12:00:00.25+02' AS zoned, TIMESTAMP '2024-04-18 12:00' AS plain,
+        SELECT
+            1 AS whole, 3::HUGEINT AS large, v, 'NaN'::DOUBLE AS none, 'infinity'::FLOAT AS endless, 0.5 AS half, 'text' AS text,
+            DATE '2024-04-18' AS night, TIMESTAMPTZ '2024-04-18 12:00:00.25+02' AS zoned, TIMESTAMP '2024-04-18 12:00' AS plain,
             true AS is_so, NULL AS nothing, ['a', NULL] AS texts, [1.5, 2] AS numbers, {'a': 1} AS parts
         FROM range($most) AS many(v)
     """
