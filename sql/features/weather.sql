@@ -11,9 +11,16 @@ WITH busy AS (
     FROM core.server_slot
     WHERE service_seconds IS NOT NULL
 ),
+-- Millions of sums are added up by numbers, which are in the order of names.
+user_name AS (SELECT who, row_number() OVER (ORDER BY who) AS user_number FROM (SELECT DISTINCT who FROM busy)),
+owner_name AS (SELECT owner, row_number() OVER (ORDER BY owner) AS owner_number FROM (SELECT DISTINCT owner FROM busy)),
 busy_user AS (
-    SELECT cluster, target, target_kind, slot, who, arg_max(owner, service_seconds ORDER BY owner) AS owner, SUM(service_seconds) AS seconds
+    SELECT
+        cluster, target, target_kind, slot, user_number, SUM(service_seconds) AS seconds,
+        arg_max(owner_number, service_seconds ORDER BY owner_number) AS owner_number
     FROM busy
+    JOIN user_name USING (who)
+    JOIN owner_name USING (owner)
     GROUP BY ALL
 ),
 busy_target AS (
@@ -34,54 +41,78 @@ quantiles AS (
     FROM busy_target
     GROUP BY ALL
 ),
-stretch AS (
-    SELECT cluster, night, log_id, job_id, '' AS layer, -1 AS phase, epoch(start_at) AS begin_second, epoch(end_at) AS end_second
-    FROM core.log
-    UNION ALL
-    SELECT
-        cluster, night, log_id, job_id, phase.layer, phase.phase,
-        epoch(log.start_at) + phase.start_seconds, epoch(log.start_at) + phase.end_seconds
-    FROM core.phase AS phase
-    JOIN core.log AS log USING (cluster, night, log_id)
+stretch AS MATERIALIZED (
+    SELECT *, dense_rank() OVER (ORDER BY cluster, job_id, first_slot, last_slot) AS range_number
+    FROM (
+        SELECT
+            cluster, night, log_id, job_id, '' AS layer, -1 AS phase, floor(epoch(start_at) / 600) AS first_slot,
+            floor(epoch(end_at) / 600) AS last_slot
+        FROM core.log
+        UNION ALL
+        SELECT
+            cluster, night, log_id, job_id, phase.layer, phase.phase, floor((epoch(log.start_at) + phase.start_seconds) / 600),
+            floor((epoch(log.start_at) + phase.end_seconds) / 600)
+        FROM core.phase AS phase
+        JOIN core.log AS log USING (cluster, night, log_id)
+    )
 ),
-own AS (
+-- What servers did for a job in some slots is the same for all stretches of its logs that lie in these.
+own_target AS MATERIALIZED (
     SELECT
-        cluster, stretch.night, log_id, layer, phase, target, target_kind, slot, who,
+        cluster, job_id, target, target_kind, slot, user_number,
+        dense_rank() OVER (ORDER BY cluster, job_id, user_number, slot, target_kind) AS slot_number,
         SUM(rpc_count) AS rpcs, SUM(service_seconds) AS seconds, SUM(usual_service_seconds) AS usual_seconds,
         SUM(service_seconds) FILTER (usual_service_seconds IS NOT NULL) AS held_seconds
-    FROM stretch
-    JOIN busy USING (cluster, job_id)
-    WHERE job_id <> '' AND slot BETWEEN floor(begin_second / 600) AND floor(end_second / 600)
-    GROUP BY ALL
+    FROM busy
+    SEMI JOIN stretch USING (cluster, job_id)
+    JOIN user_name USING (who)
+    WHERE job_id <> ''
+    GROUP BY cluster, job_id, target, target_kind, slot, user_number
 ),
-shared AS (
+range_slot AS MATERIALIZED (
+    SELECT range_number, slot_number
+    FROM (SELECT DISTINCT cluster, job_id, first_slot, last_slot, range_number FROM stretch) AS slot_range
+    JOIN (SELECT DISTINCT cluster, job_id, slot, slot_number FROM own_target) AS own_slot USING (cluster, job_id)
+    WHERE slot BETWEEN first_slot AND last_slot
+),
+slot_share AS (
     SELECT
-        cluster, night, log_id, layer, phase, target_kind, busy_user.who, busy_user.owner, own.who = busy_user.who AS is_own,
-        own.seconds * busy_user.seconds / NULLIF(target_seconds, 0) AS weight
-    FROM own
+        slot_number, target_kind, own.user_number = busy_user.user_number AS is_own, busy_user.user_number,
+        SUM(own.seconds * busy_user.seconds / NULLIF(target_seconds, 0)) AS all_weight,
+        MAX(own.seconds * busy_user.seconds / NULLIF(target_seconds, 0)) AS most_weight,
+        arg_max(owner_number, own.seconds * busy_user.seconds / NULLIF(target_seconds, 0) ORDER BY owner_number) AS owner_number
+    FROM own_target AS own
     JOIN busy_target USING (cluster, target, target_kind, slot)
     JOIN busy_user USING (cluster, target, target_kind, slot)
+    GROUP BY ALL
 ),
 per_user AS (
     SELECT
-        cluster, night, log_id, layer, phase, target_kind, who, is_own,
-        SUM(weight) AS all_weight, arg_max(owner, weight ORDER BY owner) AS owner
-    FROM shared
+        range_number, target_kind, user_number, is_own, SUM(all_weight) AS all_weight,
+        arg_max(owner_number, most_weight ORDER BY owner_number) AS owner_number
+    FROM range_slot
+    JOIN slot_share USING (slot_number)
     GROUP BY ALL
 ),
-shares AS (
+share AS (
     SELECT
-        cluster, night, log_id, layer, phase, target_kind,
+        range_number, target_kind,
         COALESCE(SUM(all_weight) FILTER (is_own), 0) / NULLIF(SUM(all_weight), 0) AS own_ratio,
         COALESCE(MAX(all_weight) FILTER (NOT is_own), 0) / NULLIF(SUM(all_weight), 0) AS neighbour_ratio,
-        arg_max(who, all_weight ORDER BY who) FILTER (NOT is_own) AS neighbour,
-        arg_max(owner, all_weight ORDER BY who) FILTER (NOT is_own) AS neighbour_job_id
+        arg_max(user_number, all_weight ORDER BY user_number) FILTER (NOT is_own) AS user_number,
+        arg_max(owner_number, all_weight ORDER BY user_number) FILTER (NOT is_own) AS owner_number
     FROM per_user
     GROUP BY ALL
 ),
+shares AS (
+    SELECT range_number, target_kind, own_ratio, neighbour_ratio, who AS neighbour, owner AS neighbour_job_id
+    FROM share
+    LEFT JOIN user_name USING (user_number)
+    LEFT JOIN owner_name USING (owner_number)
+),
 measured AS (
     SELECT
-        cluster, night, log_id, layer, phase, target_kind, COUNT(DISTINCT target) AS target_count, SUM(rpcs) AS rpcs,
+        range_number, cluster, target_kind, COUNT(DISTINCT target) AS target_count, SUM(rpcs) AS rpcs,
         SUM(seconds) AS seconds,
         -- Of some requests it is not known what is usual: they are taken to be as slow as the rest.
         SUM(usual_seconds) * (SUM(seconds) / NULLIF(SUM(held_seconds), 0)) AS usual_seconds,
@@ -89,10 +120,14 @@ measured AS (
         -- Sums differ in their last digits from one working out to the next, and a log alone on one of four OSTs is on a threshold.
         round(SUM(seconds * target_seconds * known_count / NULLIF(slot_seconds, 0)) / NULLIF(SUM(seconds), 0), 9)
             AS load_over_mean_ratio
-    FROM own
+    FROM range_slot
+    JOIN own_target USING (slot_number)
     JOIN busy_target USING (cluster, target, target_kind, slot)
     JOIN known_target USING (cluster, target_kind)
     GROUP BY ALL
+),
+met AS (
+    SELECT * FROM measured JOIN stretch USING (range_number, cluster)
 )
 SELECT
     log_id, layer, NULLIF(phase, -1) AS phase, target_kind, 'job_stats' AS evidence, target_count,
@@ -100,13 +135,13 @@ SELECT
     seconds / NULLIF(usual_seconds, 0) AS server_slowdown_ratio, own_ratio, neighbour, neighbour_job_id, neighbour_ratio,
     len(list_filter(of_seconds, lambda each: each < load_seconds))::DOUBLE AS load_percentile, load_over_mean_ratio,
     NULL AS own_bytes_ratio, NULL AS fullest_ratio, night, cluster
-FROM measured
+FROM met
 LEFT JOIN quantiles USING (cluster, target_kind)
-LEFT JOIN shares USING (cluster, night, log_id, layer, phase, target_kind)
+LEFT JOIN shares USING (range_number, target_kind)
 UNION ALL BY NAME
 -- Where no server says how long it took for a log's requests, what it moved for others meanwhile still counts.
 SELECT
     log_id, '' AS layer, 'ost' AS target_kind, 'traffic' AS evidence, target_count, own_bytes_ratio, load_percentile, fullest_ratio,
     night, cluster
 FROM core.log_load
-ANTI JOIN measured USING (cluster, night, log_id)
+ANTI JOIN met USING (cluster, night, log_id)

@@ -223,7 +223,11 @@ def _judge(
     # A run of the night after may have met with the same servers.
     touched |= {(file.cluster, file.night + timedelta(days=1)) for file in slots if file.cluster and file.night}
     found, sharing = _divided((file for file in there if file.partition in touched), workers)
-    states = [*system_state_files(staging, there, touched), *run_files(staging, there, found, sharing)]
+    # The largest part says how many each may have.
+    states = [
+        *system_state_files(staging, there, touched, max((span.logs for span in found), default=1), sharing),
+        *run_files(staging, there, found, sharing),
+    ]
     there = replaced(there, states)
     links = link_files(staging, there, touched)
     there = replaced(there, links)

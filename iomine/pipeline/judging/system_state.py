@@ -64,15 +64,27 @@ def slot_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Parti
     return [file for view in ("server_slot", "traffic_slot") for file in _worked_out(staging, view, there, nights)]
 
 
-def system_state_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
-    """What the logs of nights met with, as far as servers were read then."""
+def system_state_files(
+    staging: Path,
+    there: Sequence[LakeFile],
+    touched: Iterable[Partition],
+    at_once: int = JUDGED_AT_ONCE,
+    workers: Callable[[], Workers] | None = None,
+) -> list[LakeFile]:
+    """What the logs of nights met with, as far as servers were read then.
+
+    Args:
+        staging: the folder to write to.
+        there: the files of all tables as they will be.
+        touched: clusters and nights whose logs, or what servers did, are new.
+        at_once: how many logs of a night are worked out together.
+        workers: gives workers that share the logs, None to work them out here.
+    """
     nights = set(touched) & _having({"server_slot"}, there)
     logs = [file for file in there if file.table == "log"]
     # Night by night, since a log is held against what servers did in the nights before its own.
-    found = [
-        span for night in sorted(nights) for span in spans((file for file in logs if file.partition == night), JUDGED_AT_ONCE)
-    ]
-    return _worked_out(staging, "weather", there, found)
+    found = [span for night in sorted(nights) for span in spans((file for file in logs if file.partition == night), at_once)]
+    return _worked_out(staging, "weather", there, found, workers)
 
 
 def run_files(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from iomine.lake import LakeFile, write_file
 from iomine.pipeline.judging import links
-from iomine.pipeline.judging.system_state import LOOKED_BACK, interval_files
+from iomine.pipeline.judging.system_state import LOOKED_BACK, interval_files, system_state_files
 from iomine.schema.registry import arrow_schema
 from iomine.views.model import tables_read
 
@@ -52,6 +52,74 @@ def _intervals(rows: list[dict[str, object]]) -> list[dict[str, object]]:
 def _written(folder: Path, night: date, rows: list[dict[str, object]]) -> LakeFile:
     schema = arrow_schema("lustre_counter")
     return write_file(folder, "lustre_counter", pa.Table.from_pylist(rows, schema=schema), "x", night)
+
+
+JOBS = {"7": "ada", "8": "ada", "9": "bob", "10": ""}
+_SLOT_SECONDS = 600
+Busy = list[tuple[str, str, int, int]]
+Runs = list[tuple[str, int, int]]
+_busy = st.tuples(st.sampled_from(sorted(JOBS)), st.sampled_from("tu"), st.integers(0, 4), st.integers(1, 9))
+_run = st.tuples(st.sampled_from(sorted(JOBS)), st.integers(0, 3000), st.integers(0, 2400))
+
+
+def _weather(busy: Busy, runs: Runs, at_once: int) -> list[dict[str, object]]:
+    """What runs, which have the whole of them as a phase too, met with on targets, worked out as a sweep does."""
+    start = datetime(2024, 4, 18, 6, tzinfo=UTC)
+
+    def moment(second: int) -> datetime:
+        return start + timedelta(seconds=second)
+
+    rows: dict[str, list[dict[str, object]]] = {"server_slot": [], "log": [], "phase": []}
+    for job, target, slot, seconds in busy:
+        place = {"begin_at": moment(slot * _SLOT_SECONDS), "target": target, "target_kind": "ost"}
+        whose = {"owner": job, "job_id": job, "user": JOBS[job]}
+        rows["server_slot"].append({**place, **whose, "rpc_count": seconds, "service_seconds": float(seconds)})
+    for number, (job, begin, length) in enumerate(runs):
+        log_id = f"{number:x}" * 16
+        rows["log"].append({"log_id": log_id, "job_id": job, "start_at": moment(begin), "end_at": moment(begin + length)})
+        phase = {"log_id": log_id, "layer": "all", "phase": 0, "start_seconds": 0.0, "end_seconds": float(length)}
+        rows["phase"].append(phase)
+    with TemporaryDirectory() as folder:
+        files = [
+            write_file(Path(folder), name, pa.Table.from_pylist(of_table, schema=arrow_schema(name)), "x", start.date())
+            for name, of_table in rows.items()
+        ]
+        found = system_state_files(Path(folder), files, {("x", start.date())}, at_once)
+        met = [row for file in found for row in pq.read_table(file.path).to_pylist() if row["evidence"] == "job_stats"]
+    return sorted(met, key=lambda row: (row["log_id"], row["layer"]))
+
+
+# Each example builds views anew.
+@settings(max_examples=15, deadline=None)
+@given(st.lists(_busy, min_size=1, max_size=20, unique_by=lambda each: each[:3]), st.lists(_run, min_size=1, max_size=6))
+def test_what_a_run_met_with_is_what_a_loop_over_slots_finds(busy: Busy, runs: Runs):
+    """A run's time on targets is shared among all who kept them busy then; runs worked out together have what each has alone."""
+    got = _weather(busy, runs, len(runs))
+    assert [pytest.approx(row) for row in _weather(busy, runs, 1)] == got
+    users = {job: user or job for job, user in JOBS.items()}
+    expected = {}
+    for number, (job, begin, length) in enumerate(runs):
+        slots = range(begin // _SLOT_SECONDS, (begin + length) // _SLOT_SECONDS + 1)
+        own = [(target, slot, seconds) for owner, target, slot, seconds in busy if owner == job and slot in slots]
+        weights: Counter[str] = Counter()
+        for target, slot, seconds in own:
+            here = [(users[owner], other) for owner, at, when, other in busy if (at, when) == (target, slot)]
+            for user, other in here:
+                weights[user] += seconds * other / sum(each for _, each in here)
+        if own:
+            others = [weight for user, weight in weights.items() if user != users[job]]
+            expected[f"{number:x}" * 16] = (
+                len({target for target, *_ in own}),
+                sum(seconds for *_, seconds in own),
+                pytest.approx(weights[users[job]] / sum(weights.values())),
+                pytest.approx(max(others, default=0) / sum(weights.values())),
+            )
+    for layer in ("", "all"):
+        assert expected == {
+            row["log_id"]: (row["target_count"], row["service_seconds"], row["own_ratio"], row["neighbour_ratio"])
+            for row in got
+            if row["layer"] == layer
+        }
 
 
 # Each example builds views anew.
