@@ -75,15 +75,19 @@ range_slot AS MATERIALIZED (
     JOIN (SELECT DISTINCT cluster, job_id, slot, slot_number FROM own_target) AS own_slot USING (cluster, job_id)
     WHERE slot BETWEEN first_slot AND last_slot
 ),
-slot_share AS (
+shared AS (
     SELECT
-        slot_number, target_kind, own.user_number = busy_user.user_number AS is_own, busy_user.user_number,
-        SUM(own.seconds * busy_user.seconds / NULLIF(target_seconds, 0)) AS all_weight,
-        MAX(own.seconds * busy_user.seconds / NULLIF(target_seconds, 0)) AS most_weight,
-        arg_max(owner_number, own.seconds * busy_user.seconds / NULLIF(target_seconds, 0) ORDER BY owner_number) AS owner_number
+        slot_number, target_kind, own.user_number = busy_user.user_number AS is_own, busy_user.user_number, owner_number,
+        own.seconds * busy_user.seconds / NULLIF(target_seconds, 0) AS weight
     FROM own_target AS own
     JOIN busy_target USING (cluster, target, target_kind, slot)
     JOIN busy_user USING (cluster, target, target_kind, slot)
+),
+slot_share AS (
+    SELECT
+        slot_number, target_kind, user_number, is_own, SUM(weight) AS all_weight, MAX(weight) AS most_weight,
+        arg_max(owner_number, weight ORDER BY owner_number) AS owner_number
+    FROM shared
     GROUP BY ALL
 ),
 per_user AS (

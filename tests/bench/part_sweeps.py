@@ -59,7 +59,10 @@ _INFLATED: Final = 1500
 _ROLES: Final = {"iomine.pipeline.ingest.reading": "readers", "multiprocessing.forkserver": "workers"}
 _CLIENT: Final = "client and scheduler"
 _STAGES: Final = ("find", "identify", "read", "merge", "judge", "commit", "publish", "report")
-# A sweep that says how long each stage took; logs, warehouse and the number of workers are its arguments.
+# What a night of a centre has beside logs, as folders that `iomine simulate` writes beside them.
+_STATISTICS: Final = ("lustre", "slurm", "fabric")
+_MOST_FOR_STATISTICS: Final = 1.5
+# A sweep that says how long each stage took; logs, warehouse, the number of workers, and folders of statistics are its arguments.
 _TIMED_SWEEP: Final = f"""
 import json, sys, time
 from dataclasses import asdict
@@ -77,10 +80,10 @@ def timed(name):
         return result
     setattr(room, name, run_stage)
 
-logs, warehouse, workers = sys.argv[1:]
+logs, warehouse, workers, *stats = sys.argv[1:]
 for name in {_STAGES}:
     timed(name)
-summary = room.run(room.Settings((Path(logs),), Path(warehouse), workers=int(workers)))
+summary = room.run(room.Settings((Path(logs),), Path(warehouse), workers=int(workers), stats=tuple(map(Path, stats))))
 print(json.dumps(asdict(summary) | {{"stages": seconds}}, default=str))
 """
 
@@ -91,7 +94,7 @@ def measured(options: Options) -> list[Result]:
     """Sweeps of growing nights, and the night on one worker and on two."""
     sizes = [size for size in (100, 1000, 10_000, 100_000, 1_000_000) if size <= options.largest]
     grown = [_kept(options, size, 2) for size in sizes]
-    return [*_growth(grown), *_each(options, grown[-1]), *_memory(grown), *_speedup(options)]
+    return [*_growth(grown), *_each(options, grown[-1]), *_memory(grown), *_speedup(options), *_statistics(options)]
 
 
 def _each(options: Options, largest: Measures) -> Iterator[Result]:
@@ -157,6 +160,20 @@ def _speedup(options: Options) -> Iterator[Result]:
     yield Result(what=what, ours=halves, peer=2 * bare, beside="one process", ratio=2 * bare / halves)
 
 
+def _statistics(options: Options) -> Iterator[Result]:
+    """What a night costs whose servers, scheduler and fabric left statistics."""
+    alone = _kept(options, options.shared_night, 2)
+    beside = _kept(options, options.shared_night, 2, has_statistics=True)
+    stages = ", ".join(f"{stage} {beside['stages'][stage]:.1f}" for stage in _STAGES)
+    yield Result(
+        what=f"{options.shared_night:,} logs swept with statistics of servers, scheduler and fabric ({stages})",
+        ours=beside["seconds"], cpu_seconds=beside["cpu_seconds"], peer=alone["seconds"], beside="the logs alone",
+        ratio=beside["seconds"] / alone["seconds"], most=_MOST_FOR_STATISTICS,
+    )  # fmt: skip
+    held = beside["memory"][_CLIENT]
+    yield Result(what="memory of client and scheduler meanwhile", ours=held, unit="B", most=_MOST_CLIENT_BYTES)
+
+
 def _inflating(processes: int) -> float:
     """Seconds that processes take at once, each for the same work."""
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
@@ -172,10 +189,16 @@ def _inflate(times: int) -> None:
         zlib.decompress(packed)
 
 
-def _kept(options: Options, logs: int, workers: int, *, is_held: bool = False) -> Measures:
+def _kept(options: Options, logs: int, workers: int, *, is_held: bool = False, has_statistics: bool = False) -> Measures:
     """One sweep, or what was kept of it."""
-    name = f"sweep-{logs}-{workers}{'-held' if is_held else ''}"
-    return kept(options, name, lambda: swept(simulated(options.cache, logs), logs, workers, is_held=is_held))
+    name = f"sweep-{logs}-{workers}{'-held' if is_held else ''}{'-statistics' if has_statistics else ''}"
+
+    def sweep() -> Measures:
+        night = simulated(options.cache, logs)
+        stats = [night.with_name(folder) for folder in _STATISTICS] if has_statistics else []
+        return swept(night, logs, workers, is_held=is_held, stats=stats)
+
+    return kept(options, name, sweep)
 
 
 def simulated(cache: Path, logs: int, nights: int = 1, first: date | None = None) -> Path:
@@ -198,7 +221,15 @@ def simulated(cache: Path, logs: int, nights: int = 1, first: date | None = None
     return out / "darshan"
 
 
-def swept(night: Path, logs: int, workers: int, questions: Mapping[str, str] | None = None, *, is_held: bool = False) -> Measures:
+def swept(
+    night: Path,
+    logs: int,
+    workers: int,
+    questions: Mapping[str, str] | None = None,
+    *,
+    is_held: bool = False,
+    stats: Sequence[Path] = (),
+) -> Measures:
     """One sweep.
 
     Args:
@@ -207,13 +238,14 @@ def swept(night: Path, logs: int, workers: int, questions: Mapping[str, str] | N
         workers: how many sweep them.
         questions: SQL that its warehouse is asked, by name.
         is_held: whether each worker is held to one core, as a site's scheduler does.
+        stats: folders of statistics of servers, scheduler and fabric.
     """
     folder = tempfile.TemporaryDirectory(prefix="iomine-bench-", dir=night.parents[1])
     _FOLDERS.append(folder)
     warehouse = Path(folder.name) / "warehouse"
     start = time.perf_counter()
     sweep = subprocess.Popen(
-        [sys.executable, "-c", _TIMED_SWEEP, night, warehouse, str(workers)],
+        [sys.executable, "-c", _TIMED_SWEEP, night, warehouse, str(workers), *stats],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

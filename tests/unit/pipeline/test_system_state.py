@@ -62,7 +62,7 @@ _busy = st.tuples(st.sampled_from(sorted(JOBS)), st.sampled_from("tu"), st.integ
 _run = st.tuples(st.sampled_from(sorted(JOBS)), st.integers(0, 3000), st.integers(0, 2400))
 
 
-def _weather(busy: Busy, runs: Runs, at_once: int) -> list[dict[str, object]]:
+def _states(busy: Busy, runs: Runs, at_once: int) -> list[dict[str, object]]:
     """What runs, which have the whole of them as a phase too, met with on targets, worked out as a sweep does."""
     start = datetime(2024, 4, 18, 6, tzinfo=UTC)
 
@@ -94,8 +94,8 @@ def _weather(busy: Busy, runs: Runs, at_once: int) -> list[dict[str, object]]:
 @given(st.lists(_busy, min_size=1, max_size=20, unique_by=lambda each: each[:3]), st.lists(_run, min_size=1, max_size=6))
 def test_what_a_run_met_with_is_what_a_loop_over_slots_finds(busy: Busy, runs: Runs):
     """A run's time on targets is shared among all who kept them busy then; runs worked out together have what each has alone."""
-    got = _weather(busy, runs, len(runs))
-    assert [pytest.approx(row) for row in _weather(busy, runs, 1)] == got
+    got = _states(busy, runs, len(runs))
+    assert [pytest.approx(row) for row in _states(busy, runs, 1)] == got
     users = {job: user or job for job, user in JOBS.items()}
     expected = {}
     for number, (job, begin, length) in enumerate(runs):
