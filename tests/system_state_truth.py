@@ -21,6 +21,7 @@ from catalogs import catalog_of
 
 from iomine.lake import LakeFile, write_file
 from iomine.pipeline.ingest.statistics import InputBatch, NewInput, hash_all, read_inputs
+from iomine.pipeline.judging.steps import worked
 from iomine.pipeline.judging.system_state import READINGS, interval_files, slot_files, system_state_files
 from iomine.schema.registry import arrow_schema
 from iomine.simulate import Settings, simulate
@@ -137,9 +138,9 @@ def readings(folder: Path, out: Path) -> Iterable[LakeFile]:
 
 def _database(folder: Path, there: list[LakeFile]) -> Path:
     nights = {(file.cluster, file.night) for file in there}
-    there += interval_files(folder, there, {(file.cluster, file.night) for file in there if file.table in READINGS})
-    there += slot_files(folder, there, nights)
-    there += system_state_files(folder, there, nights)
+    there += worked(interval_files(folder, there, {(file.cluster, file.night) for file in there if file.table in READINGS}))
+    there += worked(slot_files(folder, there, nights))
+    there += worked(system_state_files(folder, there, nights))
     return catalog_of(folder, there)
 
 

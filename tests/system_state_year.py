@@ -19,6 +19,7 @@ from tokio_year import MOST_MISSING, YEAR, runs
 
 from iomine.lake import LakeFile, write_file
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, spans
+from iomine.pipeline.judging.steps import worked
 from iomine.pipeline.judging.system_state import run_files, slot_files, system_state_files
 from iomine.schema.registry import arrow_schema
 from iomine.views.query import ask
@@ -52,11 +53,11 @@ def verdicts(found: Sequence[Row], nights: Sequence[date]) -> list[Row]:
 
 def _database(folder: Path, found: Sequence[Row], nights: Sequence[date]) -> Path:
     there = list(_files(folder, found))
-    there += slot_files(folder, there, {(CLUSTER, file.night) for file in there if file.night})
+    there += worked(slot_files(folder, there, {(CLUSTER, file.night) for file in there if file.night}))
     wanted = {(CLUSTER, night) for night in nights}
     there += [
-        *system_state_files(folder, there, wanted),
-        *run_files(folder, there, spans(there, JUDGED_AT_ONCE)),
+        *worked(system_state_files(folder, there, wanted)),
+        *worked(run_files(folder, there, spans(there, JUDGED_AT_ONCE))),
     ]
     judged = system_state_profiles(folder, [file for file in there if file.partition in wanted])
     return catalog_of(folder, [*there, *judged])

@@ -1,11 +1,14 @@
 """Whole bytes divided so that the parts add up to what was divided."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from iomine.derive.trace import Floats, Integers
+from iomine.derive.trace import Flags, Floats, Integers
+
+# Of fewer numbers a sparse matrix takes longer to be made than their sums.
+_FEW: Final = 10_000
 
 
 def divided(totals: npt.NDArray[Any], weights: Floats, groups: Integers) -> Integers:
@@ -50,8 +53,19 @@ def summed(groups: Integers, values: npt.NDArray[Any], *, count: int, rows: Inte
         count: of all groups.
         rows: which rows are summed up, ascending, where not all once.
     """
+    if len(groups) * values.shape[1] < _FEW:
+        of_groups = np.zeros((count, values.shape[1]), np.int64)
+        np.add.at(of_groups, groups, values if rows is None else values[rows])
+        return of_groups
     from scipy.sparse import csc_array  # noqa: PLC0415  takes a tenth of a second
 
     begins = np.arange(len(groups) + 1) if rows is None else np.searchsorted(rows, np.arange(len(values) + 1))
     sums: Integers = csc_array((np.ones(len(groups), np.int64), groups, begins), shape=(count, len(values))) @ values
     return sums
+
+
+def flags(count: int, numbers: Integers) -> Flags:
+    """(count), whether each number from 0 is among some."""
+    is_among = np.zeros(count, bool)
+    is_among[numbers] = True
+    return is_among

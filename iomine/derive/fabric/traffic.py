@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from iomine.derive.columns import labels
 from iomine.derive.fabric.graph import SWITCH, UNKNOWN
 from iomine.derive.fabric.network import Ends, Moved, Network
-from iomine.derive.fabric.shares import divided
+from iomine.derive.fabric.shares import divided, flags
 from iomine.derive.trace import Flags, Integers
 from iomine.schema.ops import OPS
 from iomine.schema.registry import arrow_schema
@@ -129,13 +129,16 @@ def job_traffic(eras: Sequence[tuple[int, Network]], load: Load) -> Iterator[tup
     work = _Work(eras, load, log_ids)
     parts: list[_Part] = []
     tallies: list[_Tally] = []
+    rows = 0
     for log in range(len(log_ids)):
         tally = _Tally()
-        parts += work.of_log(log, tally)
+        of_log = list(work.of_log(log, tally))
+        parts += of_log
         tallies.append(tally)
-        if sum(len(part.links) for part in parts) >= _ROWS_AT_ONCE or log == len(log_ids) - 1:
+        rows += sum(len(part.links) for part in of_log)
+        if rows >= _ROWS_AT_ONCE or log == len(log_ids) - 1:
             yield _link_rows(eras, log_ids, parts), _route_rows(log_ids[log + 1 - len(tallies) : log + 1], tallies)
-            parts, tallies = [], []
+            parts, tallies, rows = [], [], 0
 
 
 class _Work:
@@ -144,11 +147,13 @@ class _Work:
     def __init__(self, eras: Sequence[tuple[int, Network]], load: Load, log_ids: pa.Array) -> None:
         self._networks = [network for _, network in eras]
         self._begins = np.array([begin for begin, _ in eras])
-        targets, hosts = (
-            pc.dictionary_encode(column).combine_chunks() for column in (load.targets["target"], load.hosts["host"])
+        # Numbered in order, so that a log's bytes are rounded alike whichever logs are worked out with it.
+        names = [pc.unique(column).drop_null().sort() for column in (load.targets["target"], load.hosts["host"])]
+        self._targets, self._hosts = (each.to_pylist() for each in names)
+        of_target, of_host = (
+            pc.fill_null(pc.index_in(column, value_set=each), UNKNOWN)
+            for column, each in zip((load.targets["target"], load.hosts["host"]), names, strict=True)
         )
-        self._targets, self._hosts = targets.dictionary.to_pylist(), hosts.dictionary.to_pylist()
-        of_target, of_host = (pc.fill_null(column.indices, UNKNOWN) for column in (targets, hosts))
         self._loads = _Columns(load.targets.append_column("target_number", of_target), log_ids, "target_number", "moved_bytes")
         at = load.slots["begin_at"].cast(pa.int64())
         self._slots = _Columns(load.slots.append_column("at", at), log_ids, "at", "slot_ratio")
@@ -193,7 +198,7 @@ class _Work:
         numbers, weights, is_straggler = self._nodes.of(log, op)
         hosts = network.ends([[self._hosts[number]] for number in numbers.tolist()])
         servers = network.ends([network.names.servers(self._targets[number]) for number in targets.tolist()])
-        has_server = np.isin(np.arange(len(targets)), servers.owners)
+        has_server = flags(len(targets), servers.owners)
         tally.lost[NO_SERVER] += int(totals[~has_server].sum())
         totals = np.where(has_server[:, None], totals, 0)
         if not weights[hosts.owners].sum() > 0:
@@ -202,12 +207,14 @@ class _Work:
         is_straggler = is_straggler.astype(bool)
         some = is_straggler if is_straggler.any() else None
         put = network.put(totals, servers, hosts, weights, to_servers=op == _WRITE, some=some)
-        has_all = len(np.unique(hosts.owners)) == len(numbers)
+        has_all = flags(len(numbers), hosts.owners).all()
         tally.lost[NO_ROUTE if has_all else NO_NODE] += int(put.unrouted.sum())
         graph = network.graph
         # A server may be a node of the log, too.
         senders, receivers = (graph.tails[ends.links] for ends in ((hosts, servers) if op == _WRITE else (servers, hosts)))
-        from_sender, to_receiver = np.isin(graph.tails[put.links], senders), np.isin(graph.heads[put.links], receivers)
+        nodes = len(graph.kinds)
+        from_sender = flags(nodes, senders)[graph.tails[put.links]]
+        to_receiver = flags(nodes, receivers)[graph.heads[put.links]]
         is_host, is_server = (from_sender, to_receiver) if op == _WRITE else (to_receiver, from_sender)
         _count(tally, network, put, hosts=hosts, servers=servers, node_count=len(numbers))
         tally.routed += int(totals.sum() - put.unrouted.sum())
@@ -226,13 +233,13 @@ class _Work:
 def _count(tally: _Tally, network: Network, put: Moved, *, hosts: Ends, servers: Ends, node_count: int) -> None:
     """Counts what a log's bytes pass."""
     graph = network.graph
-    passed = np.unique(np.concatenate([graph.tails[put.links], graph.heads[put.links]]))
-    passed = passed[graph.kinds[passed] == SWITCH]
+    is_passed = flags(len(graph.kinds), graph.tails[put.links]) | flags(len(graph.kinds), graph.heads[put.links])
+    passed = np.flatnonzero(is_passed & (graph.kinds == SWITCH))
     tally.switches.update(network.guids[node] for node in passed.tolist())
     tally.leaves.update(network.guids[node] for node in put.firsts.tolist())
     tally.tiers.update(graph.tiers[passed][graph.tiers[passed] > 0].tolist())
     tally.evidence = max(tally.evidence, SHORTEST if put.is_shortest else TABLES)
-    has_several = any(len(ends.owners) > len(np.unique(ends.owners)) for ends in (hosts, servers))
+    has_several = any((ends.owners[1:] == ends.owners[:-1]).any() for ends in (hosts, servers))
     tally.adapters = max(tally.adapters, _EVEN if has_several else _NID if hosts.is_named or servers.is_named else _ONE)
     if node_count > tally.node_count:
         tally.node_count = node_count
@@ -248,12 +255,17 @@ def same_switch_ratio(owners: Integers, switches: Integers) -> float:
     """
     hosts, of_host = np.unique(owners, return_inverse=True)
     _, of_switch = np.unique(switches, return_inverse=True)
+    pairs = len(hosts) * (len(hosts) - 1)
+    if not pairs:
+        return np.nan
+    if len(hosts) == len(owners):
+        on_switch = np.bincount(of_switch)
+        return float((on_switch @ on_switch - len(hosts)) / pairs)
     hangs = np.zeros((len(hosts), of_switch.max(initial=-1) + 1), bool)
     hangs[of_host, of_switch] = True
     kinds, counts = np.unique(hangs, axis=0, return_counts=True)
-    pairs = len(hosts) * (len(hosts) - 1)
     meets = (kinds.astype(np.int64) @ kinds.T.astype(np.int64)) > 0
-    return float((np.outer(counts, counts)[meets].sum() - len(hosts)) / pairs) if pairs else np.nan
+    return float((np.outer(counts, counts)[meets].sum() - len(hosts)) / pairs)
 
 
 def _link_rows(eras: Sequence[tuple[int, Network]], log_ids: pa.Array, parts: Sequence[_Part]) -> pa.Table:

@@ -4,12 +4,12 @@ A snapshot of the fabric holds until the next, so nights are worked out from sna
 a fabric costs nothing.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
-from itertools import chain
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -30,12 +30,13 @@ from iomine.derive.fabric import (
 )
 from iomine.derive.fabric_layout import layout_of
 from iomine.derive.fabric_night import link_nights_of
-from iomine.lake import LakeFile, ParquetSink, Partition, row_groups, write_file
+from iomine.lake import LakeFile, ParquetSink, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.judging.links import PORT_READINGS
 from iomine.pipeline.judging.rollups import nights_of_jobs
-from iomine.pipeline.judging.spans import Span
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans
+from iomine.pipeline.judging.steps import Steps, Task
 from iomine.pipeline.judging.uncommitted import views_over
 from iomine.pipeline.site.fabric import NO_SITE, SiteFabric
 from iomine.schema.registry import arrow_schema
@@ -50,14 +51,44 @@ _SNAPSHOT_ROWS: Final = 1_000_000
 _LONGEST_RUN: Final = timedelta(days=31)
 _VIEWS: Final = {"targets": "core.log_target", "slots": "core.log_slot", "hosts": "core.log_host"}
 _OF_LOGS: Final = frozenset(("log", "phase", "rank_io", "ost_io", "server_interval", "job"))
+_OF_TRAFFIC: Final = ("job_link", "job_route")
+_READ: Final = frozenset(
+    (
+        *_SNAPSHOTS,
+        *_OF_TRAFFIC,
+        *PORT_READINGS,
+        "link_interval",
+        "link_slot",
+        FAILED,
+        *tables_read([*_VIEWS.values(), "core.log"]),
+    )
+)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 Era = tuple[int, Network]
 
 
-def fabric_files(staging: Path, there: Sequence[LakeFile], new: Iterable[LakeFile], site: SiteFabric = NO_SITE) -> list[LakeFile]:
-    """What links did, and what logs put onto them, in the nights that new files concern.
+class _Made(NamedTuple):
+    """What a task gave.
+
+    Attributes:
+        night: of the task.
+        tables: those of this night that it tried.
+        files: what it wrote.
+        failures: log, table and error of what could not be worked out.
+    """
+
+    night: date
+    tables: tuple[str, ...]
+    files: list[LakeFile]
+    failures: list[tuple[str, str, str]]
+
+
+def port_files(
+    staging: Path, there: Sequence[LakeFile], new: Sequence[LakeFile], site: SiteFabric = NO_SITE
+) -> Steps[list[LakeFile]]:
+    """What ports counted between their readings, in the nights that new files concern.
 
     Args:
         staging: the folder to write to.
@@ -65,49 +96,96 @@ def fabric_files(staging: Path, there: Sequence[LakeFile], new: Iterable[LakeFil
         new: those among them that are new.
         site: what the site says of its fabric.
     """
+    return (yield from _of_clusters(_Fabric.port_files, staging, there, new, site))
+
+
+def fabric_files(
+    staging: Path, there: Sequence[LakeFile], new: Sequence[LakeFile], site: SiteFabric = NO_SITE, at_once: int = JUDGED_AT_ONCE
+) -> Steps[list[LakeFile]]:
+    """What logs put onto links, and what these did, in the nights that new files concern.
+
+    Args:
+        staging: the folder to write to.
+        there: the files of all tables as they will be, with those that `port_files` gives.
+        new: those among them that are new; these too.
+        site: what the site says of its fabric.
+        at_once: how many logs of a night are worked out together.
+    """
+    return (yield from _of_clusters(partial(_Fabric.files, at_once=at_once), staging, there, new, site))
+
+
+def _of_clusters(
+    files: "Callable[[_Fabric, Sequence[LakeFile]], Steps[list[LakeFile]]]",
+    staging: Path,
+    there: Sequence[LakeFile],
+    new: Sequence[LakeFile],
+    site: SiteFabric,
+) -> Steps[list[LakeFile]]:
     clusters = {file.cluster for file in there if file.table == _LINK and file.row_count}
-    new = [file for file in new if file.cluster in clusters]
-    return list(
-        chain.from_iterable(
-            _Fabric(staging, cluster, there, site).files(new) for cluster in sorted({f.cluster or "" for f in new})
-        )
-    )
+    made: list[LakeFile] = []
+    for cluster in sorted({file.cluster for file in new if file.cluster and file.cluster in clusters}):
+        of_cluster = [file for file in there if file.cluster == cluster]
+        made += yield from files(_Fabric(staging, cluster, of_cluster, site), [file for file in new if file.cluster == cluster])
+    return made
 
 
 class _Fabric:
     """The fabric of one cluster, and what is worked out of it."""
 
-    def __init__(self, staging: Path, cluster: str, there: Sequence[LakeFile], site: SiteFabric) -> None:
+    def __init__(self, staging: Path, cluster: str, there: Iterable[LakeFile], site: SiteFabric) -> None:
         self._staging = staging
         self._cluster = cluster
-        self._files: dict[str, dict[date, list[LakeFile]]] = defaultdict(lambda: defaultdict(list))
+        self._files: dict[str, dict[date, list[LakeFile]]] = {}
         for file in there:
-            if file.cluster == cluster and file.night:
-                self._files[file.table][file.night].append(file)
-        self._failures: dict[date, list[tuple[str, str, str]]] = defaultdict(list)
-        self._tried: dict[date, set[str]] = defaultdict(set)
+            if file.night and file.table in _READ:
+                self._files.setdefault(file.table, {}).setdefault(file.night, []).append(file)
         self._site = site
 
-    def files(self, new: Sequence[LakeFile]) -> list[LakeFile]:
-        """Files of all nights that new files concern."""
-        changed = self._changed(file for file in new if file.cluster == self._cluster)
+    def port_files(self, new: Sequence[LakeFile]) -> Steps[list[LakeFile]]:
+        """Files of `link_interval`, of all nights that new files concern."""
+        changed = self._changed(new)
         read = {night for table, night in changed if table in PORT_READINGS}
         of_snapshots = {night for table, night in changed if table in _SNAPSHOTS}
         nights = (read | {night + timedelta(days=1) for night in read} | of_snapshots) & self._nights("port_reading")
-        intervals = [file for night in sorted(nights) for file in self._tried_at(night, "link_interval", self._intervals)]
+        made = yield self._tasks("link_interval", _Fabric._intervals, nights)
+        return [*_files(made), *self._failed(made)]
+
+    def files(self, new: Sequence[LakeFile], *, at_once: int) -> Steps[list[LakeFile]]:
+        """Files of the other tables, of all nights that new files concern."""
+        changed = self._changed(new)
+        nights = {night for table, night in changed if table == "link_interval"}
         logged = {night for table, night in changed if table in _OF_LOGS or table in _SNAPSHOTS} & self._nights("log")
-        old = [file for night in logged for file in self._files["job_link"][night]]
-        traffic = [file for night in sorted(logged) for file in self._traffic(night)]
-        self._show([*intervals, *traffic])
+        of_logs = [span for night in sorted(logged) for span in spans(self._files["log"][night], at_once)]
+        old = [file for night in logged for file in self._of("job_link", night)]
+        traffic: Sequence[_Made] = yield [partial(_Fabric._traffic, self._around(span.nights[0]), span) for span in of_logs]
+        self._show(_files(traffic))
         slotted = {day for night in nights for day in (night - timedelta(days=1), night)}
-        slotted |= {day for file in (*old, *traffic) if file.table == "job_link" for day in _days(file)}
-        slots = [file for night in sorted(slotted) for file in self._tried_at(night, "link_slot", self._slots)]
-        self._show(slots)
+        slotted |= {day for file in (*old, *_files(traffic)) if file.table == "job_link" for day in _days(file)}
+        slots = yield self._tasks("link_slot", _Fabric._slots, slotted)
+        self._show(_files(slots))
         pictured = slotted | {night - timedelta(days=1) for night in nights}
-        pictures = [file for night in sorted(pictured) for file in self._tried_at(night, "link_night", self._night)]
         drawn = {file.night for file in new if file.table in _DRAWN and file.night}
-        layouts = [file for night in sorted(drawn) for file in self._tried_at(night, "fabric_layout", self._layout)]
-        return [*intervals, *traffic, *slots, *pictures, *layouts, *self._failed()]
+        pictures = yield [
+            *self._tasks("link_night", _Fabric._night, pictured),
+            *self._tasks("fabric_layout", _Fabric._layout, drawn),
+        ]
+        made = [*traffic, *slots, *pictures]
+        return [*_files(made), *self._failed(made)]
+
+    def _tasks(self, table: str, rows_of: "Callable[[_Fabric, date], pa.Table]", nights: Iterable[date]) -> list[Task]:
+        return [partial(_Fabric._tried, self._around(night), night, table, rows_of) for night in sorted(nights)]
+
+    def _around(self, night: date) -> "_Fabric":
+        """The same with no more files than what is worked out of a night may look at."""
+        first, last = night - timedelta(days=1), night + _LONGEST_RUN
+        of_nights = [
+            file
+            for table, by_night in self._files.items()
+            for day, files in by_night.items()
+            if table in _SNAPSHOTS or first <= day <= last
+            for file in files
+        ]
+        return _Fabric(self._staging, self._cluster, of_nights, self._site)
 
     def _changed(self, new: Iterable[LakeFile]) -> set[tuple[str, date]]:
         """Tables and nights that are new; a snapshot is new to the nights for which it holds, and jobs to those of their logs."""
@@ -128,28 +206,35 @@ class _Fabric:
         return changed
 
     def _nights(self, table: str) -> set[date]:
-        return {night for night, files in self._files[table].items() if any(file.row_count for file in files)}
+        return {night for night, files in self._files.get(table, {}).items() if any(file.row_count for file in files)}
+
+    def _of(self, table: str, night: date) -> list[LakeFile]:
+        return self._files.get(table, {}).get(night, [])
 
     def _show(self, files: Sequence[LakeFile]) -> None:
+        """Files take the places of those of their tables and nights."""
         for file in files:
             if file.night:
-                self._files[file.table][file.night] = [file]
+                self._files.setdefault(file.table, {})[file.night] = []
+        for file in files:
+            if file.night:
+                self._files[file.table][file.night].append(file)
 
-    def _tried_at(self, night: date, table: str, rows_of: Callable[[date], pa.Table]) -> list[LakeFile]:
+    def _tried(self, night: date, table: str, rows_of: "Callable[[_Fabric, date], pa.Table]") -> _Made:
         """A file of a night; one without rows, and a note, where it could not be worked out."""
-        self._tried[night].add(table)
+        made = _Made(night, (table,), [], [])
         try:
-            rows = rows_of(night)
+            rows = rows_of(self, night)
         except Exception as error:  # noqa: BLE001  it costs its own rows only
-            self._failures[night].append(("", table, error_line(error)))
+            made.failures.append(("", table, error_line(error)))
             rows = arrow_schema(table).empty_table()
-        if not rows.num_rows and not self._files[table].get(night):
-            return []
-        order = [(name, "ascending") for name in ("sampled_at", "begin_at", "guid", "port") if name in rows.column_names]
-        return [write_file(self._staging, table, rows.sort_by(order), self._cluster, night)]
+        if rows.num_rows or self._of(table, night):
+            order = [(name, "ascending") for name in ("sampled_at", "begin_at", "guid", "port") if name in rows.column_names]
+            made.files.append(write_file(self._staging, table, rows.sort_by(order), self._cluster, night))
+        return made
 
     def _rows(self, table: str, nights: Iterable[date]) -> pa.Table:
-        files = [file for night in nights for file in self._files[table].get(night, ())]
+        files = [file for night in nights for file in self._of(table, night)]
         parts = [rows for file in files for rows in row_groups(table, file.path)]
         return pa.concat_tables([arrow_schema(table).empty_table(), *parts]).unify_dictionaries()
 
@@ -183,36 +268,37 @@ class _Fabric:
         before = [night for night in nights if night < first][-_SNAPSHOT_NIGHTS:]
         rows = 0
         for night in reversed(before):
-            rows += sum(file.row_count for file in self._files[table][night])
+            rows += sum(file.row_count for file in self._of(table, night))
             if rows > _SNAPSHOT_ROWS and night != before[-1]:
                 break
             chosen.insert(0, night)
         return self._rows(table, chosen or nights[:1])
 
-    def _traffic(self, night: date) -> list[LakeFile]:
-        """What the logs of a night put onto links; a log that cannot be worked out costs its own rows."""
-        self._tried[night].update(("job_link", "job_route"))
-        loads: Load | None = None
+    def _traffic(self, span: Span) -> _Made:
+        """What logs of a night put onto links; a log that cannot be worked out costs its own rows."""
+        (night,) = span.nights
         try:
-            loads, people = self._load(night)
-            return self._written(night, loads, people)
+            loads, people = self._load(span)
         except Exception as error:  # noqa: BLE001  it costs its own rows only
-            if loads is None:
-                self._failures[night].append(("", "job_link", error_line(error)))
-                return self._written(night, None, pa.table({}))
-        sound = []
+            return _Made(night, _OF_TRAFFIC, self._written(night, None, pa.table({})), [("", _OF_TRAFFIC[0], error_line(error))])
+        # What fails here is looked for log by log.
+        with suppress(Exception):
+            return _Made(night, _OF_TRAFFIC, self._written(night, loads, people), [])
+        sound: list[str] = []
+        failures: list[tuple[str, str, str]] = []
         for log_id in pc.unique(loads.targets["log_id"]).to_pylist():
             own = _of_logs(loads, [log_id])
             try:
                 for _ in job_traffic(self._networks(own), own):
                     pass
                 sound.append(log_id)
-            except Exception as error:  # noqa: BLE001  as above
-                self._failures[night].append((log_id, "job_link", error_line(error)))
-        return self._written(night, _of_logs(loads, sound), people)
+            except Exception as error:  # noqa: BLE001  it costs its own rows only
+                failures.append((log_id, _OF_TRAFFIC[0], error_line(error)))
+        return _Made(night, _OF_TRAFFIC, self._written(night, _of_logs(loads, sound), people), failures)
 
-    def _load(self, night: date) -> tuple[Load, pa.Table]:
-        """What the logs of a night moved, and whose they are."""
+    def _load(self, span: Span) -> tuple[Load, pa.Table]:
+        """What logs of a night moved, and whose they are."""
+        (night,) = span.nights
         after = [night + timedelta(days=days) for days in range(-1, _LONGEST_RUN.days + 1)]
         tables = tables_read(_VIEWS.values())
         looked = {
@@ -221,8 +307,7 @@ class _Fabric:
             "server_interval": [night - timedelta(days=1), night],
         }
         looked["server_interval"].append(night + timedelta(days=1))
-        files = [file for table in tables for day in looked.get(table, [night]) for file in self._files[table].get(day, ())]
-        span = Span(self._cluster, (night,), 0)
+        files = [file for table in tables for day in looked.get(table, [night]) for file in self._of(table, day)]
         with views_over(files, [*_VIEWS.values(), "core.log"]) as views:
             asked = {
                 name: views.ask(f"SELECT * FROM {view} WHERE {span.where} ORDER BY ALL", span)  # noqa: S608  names of ours
@@ -241,10 +326,7 @@ class _Fabric:
         return [(begin, Network(graph, routes, names)) for begin, graph, routes in self._eras(first, last + timedelta(hours=1))]
 
     def _written(self, night: date, load: Load | None, people: pa.Table) -> list[LakeFile]:
-        sinks = {
-            table: ParquetSink(table, new_file_path(self._staging, table, self._cluster, night))
-            for table in ("job_link", "job_route")
-        }
+        sinks = {table: ParquetSink(table, new_file_path(self._staging, table, self._cluster, night)) for table in _OF_TRAFFIC}
         with sinks["job_link"] as link_sink, sinks["job_route"] as route_sink:
             eras = [] if load is None else self._networks(load)
             if load is not None and eras:
@@ -261,9 +343,7 @@ class _Fabric:
         # A log may end long after its first bytes.
         later = [night + timedelta(days=days) for days in range(-1, _LONGEST_RUN.days + 1)]
         parts = [
-            pq.read_table(file.path, filters=within, partitioning=None)
-            for day in later
-            for file in self._files["job_link"].get(day, ())
+            pq.read_table(file.path, filters=within, partitioning=None) for day in later for file in self._of("job_link", day)
         ]
         moved = pa.concat_tables([arrow_schema("job_link").empty_table(), *parts], promote_options="permissive")
         return link_slots(intervals, moved, first, end)
@@ -289,19 +369,25 @@ class _Fabric:
             parts.append(_in_schema("fabric_layout", layout_of(*read)))
         return pa.concat_tables(parts)
 
-    def _failed(self) -> list[LakeFile]:
+    def _failed(self, made: Sequence[_Made]) -> list[LakeFile]:
         """Notes on what could not be worked out, in the place of those of an earlier time."""
         files = []
-        for night, tried in sorted(self._tried.items()):
-            partition: Partition = (self._cluster, night)
+        for night in sorted({each.night for each in made}):
+            of_night = [each for each in made if each.night == night]
+            tried = sorted({table for each in of_night for table in each.tables})
+            failures = [failure for each in of_night for failure in each.failures]
             old = self._rows(FAILED, [night])
-            kept = old.filter(pc.invert(pc.is_in(old["derivation"].cast(pa.string()), value_set=pa.array(sorted(tried)))))
-            if self._failures[night] or len(kept) < len(old):
-                columns = dict(zip(("log_id", "derivation", "error"), zip(*self._failures[night], strict=True), strict=False))
+            kept = old.filter(pc.invert(pc.is_in(old["derivation"].cast(pa.string()), value_set=pa.array(tried))))
+            if failures or len(kept) < len(old):
+                columns = dict(zip(("log_id", "derivation", "error"), zip(*failures, strict=True), strict=False))
                 now = pa.table({name: list(columns.get(name, ())) for name in ("log_id", "derivation", "error")})
                 rows = pa.concat_tables([kept, now.cast(arrow_schema(FAILED))])
-                files.append(write_file(self._staging, FAILED, rows, *partition))
+                files.append(write_file(self._staging, FAILED, rows, self._cluster, night))
         return files
+
+
+def _files(made: Iterable[_Made]) -> list[LakeFile]:
+    return [file for each in made for file in each.files]
 
 
 def _of_logs(load: Load, log_ids: Sequence[str]) -> Load:

@@ -4,10 +4,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from functools import partial
 from itertools import chain
-from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -25,12 +23,11 @@ from iomine.pipeline.culprits import culprits, may_be_by_input
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.judging.featureless import Ask, asked_views
 from iomine.pipeline.judging.late import OF_NIGHT, VERDICT, Late, Tables, judged_by, late_nights
-from iomine.pipeline.judging.links import TOPOLOGY, link_files
+from iomine.pipeline.judging.met import met_files
 from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import outdated, roll_up
 from iomine.pipeline.judging.silent import silent
-from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, shared, spans, written
-from iomine.pipeline.judging.system_state import READINGS, interval_files, run_files, slot_files, system_state_files
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, divided, shared, spans, written
 from iomine.pipeline.judging.uncommitted import UncommittedViews, views_over
 from iomine.pipeline.site.fabric import NO_SITE, SiteFabric
 from iomine.pipeline.workers.model import Workers
@@ -46,7 +43,6 @@ VERDICT_ORDER: Final = ("state", "code", "log_id")
 _CLAIMS: Final = "cost_claim"
 # No trigger asks for them, but every report does, and they take many records to work out.
 _REPORTED: Final = ("io_part", "log_layer")
-_FEWEST_AT_ONCE: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,32 +203,8 @@ def _judge(
     read = {partition for file in merged if (partition := file.partition) and partition in logged}
     doubts = owner_files(staging, there, read | unsummed, collectors)
     there = replaced(there, doubts)
-    intervals = interval_files(
-        staging, there, {partition for file in merged if file.table in READINGS and (partition := file.partition)}
-    )
-    there = replaced(there, intervals)
-    fabric: list[LakeFile] = []
-    if any(file.table in TOPOLOGY for file in there):
-        from iomine.pipeline.judging.fabric import fabric_files  # noqa: PLC0415  loads all that derives
-
-        fabric = fabric_files(staging, there, [*merged, *intervals], site)
-    there = replaced(there, fabric)
-    touched = {partition for file in [*merged, *intervals, *fabric] if (partition := file.partition)}
-    slots = slot_files(staging, there, touched)
-    there = replaced(there, slots)
-    # A run of the night after may have met with the same servers.
-    touched |= {(file.cluster, file.night + timedelta(days=1)) for file in slots if file.cluster and file.night}
-    found, sharing = _divided((file for file in there if file.partition in touched), workers)
-    # The largest part says how many each may have.
-    states = [
-        *system_state_files(staging, there, touched, max((span.logs for span in found), default=1), sharing),
-        *run_files(staging, there, found, sharing),
-    ]
-    there = replaced(there, states)
-    links = link_files(staging, there, touched)
-    there = replaced(there, links)
-    # A run of the night after may have begun on the same links.
-    touched |= {file.partition for file in links if file.partition}
+    met, touched = met_files(staging, there, merged, workers, site)
+    there = replaced(there, met)
     # Of nights whose verdicts have left there is nothing to sum up until they are judged again.
     touched |= unsummed - {file.partition for file in there if file.table == VERDICT}
     partitions = {partition for file in there if file.table == "log" and (partition := file.partition) in touched}
@@ -252,10 +224,11 @@ def _judge(
     judged = [few[night].beside(staging, file) if (night := file.partition) in few else file for file in judged]
     there = replaced(there, judged)
     verdicts = [file for file in there if file.table == VERDICT and file.partition in partitions]
+    _, sharing = divided((file for file in there if file.partition in touched), workers)
     sums = roll_up(staging, there, partitions | unsummed, workers=sharing)
     others = _nights_with_more_than_logs(merged)
     return Judgement(
-        files=(*doubts, *intervals, *fabric, *slots, *states, *links, *of_nights, *judged, *sums),
+        files=(*doubts, *met, *of_nights, *judged, *sums),
         findings=_count_findings(verdicts),
         few={night: late.log_ids for night, late in few.items() if night not in others},
     )
@@ -268,7 +241,7 @@ def _judged(
     of_partition: dict[Partition | None, list[LakeFile]] = defaultdict(list)
     for file in files:
         of_partition[file.partition].append(file)
-    found, sharing = _divided(files, workers)
+    found, sharing = divided(files, workers)
     work = [(span, [file for partition in span.partitions for file in of_partition[partition]]) for span in found]
     judged: list[LakeFile] = []
     done = 0
@@ -278,21 +251,6 @@ def _judged(
         if sharing:
             progress.report("judge", done, sum(each.logs for each in found))
     return judged
-
-
-def _divided(files: Iterable[LakeFile], workers: Callable[[], Workers] | None) -> tuple[list[Span], Callable[[], Workers] | None]:
-    """Spans of the logs of some nights, and who works on them; None for this process.
-
-    Each worker gets an equal part, but enough logs for the plans of its queries not to outweigh them.
-    """
-    of_logs = [file for file in files if file.table == "log"]
-    logs = sum(file.row_count for file in of_logs)
-    at_once = JUDGED_AT_ONCE
-    if workers is not None and logs >= 2 * _FEWEST_AT_ONCE:
-        at_once = min(at_once, max(_FEWEST_AT_ONCE, ceil(logs / workers().capacity())))
-    found = spans(of_logs, at_once)
-    # What takes a worker as long as it would take here is done here, where the views are made anyhow.
-    return found, workers if len(found) > 1 else None
 
 
 def judge_span(work: tuple[Span, Sequence[LakeFile]], staging: Path, judges: Sequence[Trigger]) -> list[LakeFile]:

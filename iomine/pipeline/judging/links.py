@@ -7,16 +7,15 @@ against its 30 nights, and a topology holds until the next is read; so nights ar
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
-import pyarrow as pa
-
 from iomine.lake import LakeFile, Partition, replaced
-from iomine.pipeline.judging.spans import Span, written
-from iomine.pipeline.judging.system_state import USUAL_NIGHTS
-from iomine.pipeline.judging.uncommitted import views_over
-from iomine.schema.registry import arrow_schema
+from iomine.pipeline.judging.spans import Span
+from iomine.pipeline.judging.steps import Steps, Task
+from iomine.pipeline.judging.system_state import USUAL_NIGHTS, work_out
 
 PORT_READINGS: Final = frozenset(("port_reading",))
 TOPOLOGY: Final = frozenset(("fabric_link", "fabric_node", "fabric_name"))
@@ -47,6 +46,9 @@ READ: Final[Mapping[str, tuple[frozenset[str], Mapping[str, range]]]] = {
     ),
     "log_fabric": (frozenset(("job_route",)), {"job_route": _ITS_OWN, "log_link": _ITS_OWN, "job_link": _AROUND}),
 }
+# What does not read each other.
+_STEPS: Final = (("link_usual",), ("link_trouble",), ("link_hour", "log_link"), ("log_fabric",))
+_OF_LOGS: Final = frozenset(("log_link", "log_fabric"))
 _ORDER: Final = {
     "link_usual": ("guid", "port"),
     "link_trouble": ("begin_at", "guid", "port"),
@@ -56,7 +58,7 @@ _ORDER: Final = {
 }
 
 
-def link_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
+def link_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> Steps[list[LakeFile]]:
     """What was wrong with links in nights, and what the logs of these and of the nights after met there.
 
     Args:
@@ -70,14 +72,17 @@ def link_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Parti
     nights = set(touched)
     late = nights | {(cluster, night + timedelta(days=1)) for cluster, night in nights}
     made: list[LakeFile] = []
-    for view, (given_by, _) in READ.items():
-        asked = late if view.startswith("log_") else nights
-        if found := sorted(asked & {file.partition for file in there if file.table in given_by and file.partition}):
-            made += _worked_out(staging, view, replaced(there, made), [Span(cluster, (night,), 0) for cluster, night in found])
+    for views in _STEPS:
+        tasks: list[Task] = []
+        for view in views:
+            given = {file.partition for file in there if file.table in READ[view][0] and file.partition}
+            found = [Span(cluster, (night,), 0) for cluster, night in sorted(given & (late if view in _OF_LOGS else nights))]
+            tasks += _tasks(staging, view, replaced(there, made), found)
+        made += chain.from_iterable((yield tasks))
     return made
 
 
-def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], found: Iterable[Span]) -> list[LakeFile]:
+def _tasks(staging: Path, view: str, there: Iterable[LakeFile], found: Iterable[Span]) -> list[Task]:
     nights_of = READ[view][1]
     by_place: dict[tuple[str, Partition], list[LakeFile]] = defaultdict(list)
     topology: dict[str, list[LakeFile]] = defaultdict(list)
@@ -86,7 +91,6 @@ def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], found: Iter
             by_place[file.table, file.partition].append(file)
         elif file.cluster and file.table in TOPOLOGY:
             topology[file.cluster].append(file)
-    columns = ", ".join(f'"{name}"' for name in arrow_schema(view, with_partition_keys=True).names)
 
     def around(span: Span) -> Iterator[LakeFile]:
         yield from topology[span.cluster]
@@ -94,8 +98,4 @@ def _worked_out(staging: Path, view: str, there: Iterable[LakeFile], found: Iter
             for day in days:
                 yield from by_place[table, (span.cluster, span.nights[0] + timedelta(days=day))]
 
-    def rows(span: Span) -> pa.Table:
-        with views_over(around(span), [f"feature.{view}"]) as views:
-            return views.ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
-
-    return written(staging, view, found, rows, *_ORDER[view])
+    return [partial(work_out, span, list(around(span)), staging, view, _ORDER[view]) for span in found]

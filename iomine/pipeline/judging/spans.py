@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date
 from itertools import groupby
+from math import ceil
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, TypeVar
@@ -24,6 +25,7 @@ from iomine.sqltext import quoted
 
 # Enough for the second that a query takes to plan not to count.
 JUDGED_AT_ONCE: Final = 10_000
+_FEWEST_AT_ONCE: Final = 2000
 _EDGE_DIGITS: Final = 4
 _BEYOND_DIGITS: Final = "g"
 _BEYOND_ALL: Final = chr(0x10FFFF)
@@ -153,3 +155,22 @@ def shared(
         return
     for item in items:
         yield item, function(item, *arguments)
+
+
+def divided(files: Iterable[LakeFile], workers: Callable[[], Workers] | None) -> tuple[list[Span], Callable[[], Workers] | None]:
+    """Spans of the logs of some nights, and who works on them; None for this process.
+
+    Each worker gets an equal part, but enough logs for the plans of its queries not to outweigh them.
+
+    Args:
+        files: of all tables of these nights.
+        workers: gives workers, None where there are none.
+    """
+    of_logs = [file for file in files if file.table == "log"]
+    logs = sum(file.row_count for file in of_logs)
+    at_once = JUDGED_AT_ONCE
+    if workers is not None and logs >= 2 * _FEWEST_AT_ONCE:
+        at_once = min(at_once, max(_FEWEST_AT_ONCE, ceil(logs / workers().capacity())))
+    found = spans(of_logs, at_once)
+    # What takes a worker as long as it would take here is done here, where the views are made anyhow.
+    return found, workers if len(found) > 1 else None

@@ -5,20 +5,23 @@ nights; so nights that get readings or logs are worked out from files of other n
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date, timedelta
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
 from iomine.lake import LakeFile, Partition
-from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, shared, spans, written
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
+from iomine.pipeline.judging.steps import Steps, Task
 from iomine.pipeline.judging.uncommitted import views_over
-from iomine.pipeline.workers.model import Workers
 from iomine.schema.registry import arrow_schema
 
 READINGS: Final = frozenset(("lustre_counter", "lustre_rate"))
+SLOTS: Final = ("server_slot", "traffic_slot")
 USUAL_NIGHTS: Final = 30
 # Where file systems are mounted hardly ever changes.
 _MOUNTED_NIGHTS: Final = 7
@@ -46,7 +49,7 @@ _ORDER: Final = {
 }
 
 
-def interval_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
+def interval_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> Steps[list[LakeFile]]:
     """Intervals of nights that got readings, and of the nights after, which begin with the last of these.
 
     Args:
@@ -55,13 +58,14 @@ def interval_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[P
         touched: clusters and nights that got readings.
     """
     nights = {partition for cluster, night in touched for partition in ((cluster, night), (cluster, _later(night, 1)))}
-    return _worked_out(staging, "server_interval", there, _nights(nights & _having(READINGS, there)))
+    found = _nights(nights & _having(READINGS, there))
+    return _files((yield _tasks(staging, "server_interval", there, found)))
 
 
-def slot_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> list[LakeFile]:
+def slot_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> Steps[list[LakeFile]]:
     """What jobs had targets do, and all and logs had OSTs move, in the nights whose intervals, logs or jobs are new."""
     nights = _nights(set(touched) & _having({"server_interval"}, there))
-    return [file for view in ("server_slot", "traffic_slot") for file in _worked_out(staging, view, there, nights)]
+    return _files((yield [task for view in SLOTS for task in _tasks(staging, view, there, nights)]))
 
 
 def system_state_files(
@@ -69,8 +73,7 @@ def system_state_files(
     there: Sequence[LakeFile],
     touched: Iterable[Partition],
     at_once: int = JUDGED_AT_ONCE,
-    workers: Callable[[], Workers] | None = None,
-) -> list[LakeFile]:
+) -> Steps[list[LakeFile]]:
     """What the logs of nights met with, as far as servers were read then.
 
     Args:
@@ -78,32 +81,28 @@ def system_state_files(
         there: the files of all tables as they will be.
         touched: clusters and nights whose logs, or what servers did, are new.
         at_once: how many logs of a night are worked out together.
-        workers: gives workers that share the logs, None to work them out here.
     """
     nights = set(touched) & _having({"server_slot"}, there)
     logs = [file for file in there if file.table == "log"]
     # Night by night, since a log is held against what servers did in the nights before its own.
     found = [span for night in sorted(nights) for span in spans((file for file in logs if file.partition == night), at_once)]
-    return _worked_out(staging, "weather", there, found, workers)
+    return _files((yield _tasks(staging, "weather", there, found)))
 
 
-def run_files(
-    staging: Path, there: Sequence[LakeFile], found: Sequence[Span], workers: Callable[[], Workers] | None = None
-) -> list[LakeFile]:
+def run_files(staging: Path, there: Sequence[LakeFile], found: Sequence[Span]) -> Steps[list[LakeFile]]:
     """What the logs of nights did, and how long that took beside runs of their lineages in nights before.
 
     Args:
         staging: the folder to write to.
         there: the files of all tables as they will be.
         found: all logs of some nights.
-        workers: gives workers that share them, None to work them out here.
     """
     nights = {partition for span in found for partition in span.partitions}
-    shapes = _worked_out(staging, "run_shape", there, found, workers)
+    shapes = _files((yield _tasks(staging, "run_shape", there, found)))
     kept = [file for file in there if file.table != "run_shape" or file.partition not in nights]
     # A run is held against others of its lineage, whose ids may lie in any part of their nights.
     whole = dict.fromkeys(Span(span.cluster, span.nights, 0) for span in found)
-    return [*shapes, *_worked_out(staging, "run_usual", [*kept, *shapes], whole, workers)]
+    return [*shapes, *_files((yield _tasks(staging, "run_usual", [*kept, *shapes], whole)))]
 
 
 def _having(tables: Collection[str], files: Iterable[LakeFile]) -> set[Partition]:
@@ -111,17 +110,16 @@ def _having(tables: Collection[str], files: Iterable[LakeFile]) -> set[Partition
     return {(file.cluster, file.night) for file in files if file.table in tables and file.cluster and file.night}
 
 
-def _worked_out(
-    staging: Path,
-    view: str,
-    there: Iterable[LakeFile],
-    found: Iterable[Span],
-    workers: Callable[[], Workers] | None = None,
-) -> list[LakeFile]:
+def _tasks(staging: Path, view: str, there: Iterable[LakeFile], found: Iterable[Span]) -> list[Task]:
     looked_back = LOOKED_BACK[view]
     by_partition = _by_partition(file for file in there if file.table in looked_back)
-    work = [(span, list(_files_of(span, by_partition, looked_back))) for span in found]
-    return [file for _, files in shared(workers, _of_span, work, staging, view) for file in files]
+    return [
+        partial(work_out, span, list(_files_of(span, by_partition, looked_back)), staging, view, _ORDER[view]) for span in found
+    ]
+
+
+def _files(results: Iterable[Sequence[LakeFile]]) -> list[LakeFile]:
+    return list(chain.from_iterable(results))
 
 
 def _files_of(
@@ -137,15 +135,23 @@ def _files_of(
     )
 
 
-def _of_span(work: tuple[Span, Sequence[LakeFile]], staging: Path, view: str) -> list[LakeFile]:
-    span, files = work
-    columns = ", ".join(arrow_schema(view, with_partition_keys=True).names)
+def work_out(span: Span, files: Iterable[LakeFile], staging: Path, view: str, order: Sequence[str]) -> list[LakeFile]:
+    """Rows of a view of features about a night, or about logs of it.
+
+    Args:
+        span: the night, or its logs.
+        files: all that the view reads.
+        staging: the folder to write to.
+        view: its name.
+        order: columns that its rows are sorted by.
+    """
+    columns = ", ".join(f'"{name}"' for name in arrow_schema(view, with_partition_keys=True).names)
 
     def rows(span: Span) -> pa.Table:
         with views_over(files, [f"feature.{view}"]) as views:
             return views.ask(f"SELECT {columns} FROM feature.{view} WHERE {span.where}", span)  # noqa: S608  names of ours, and quoted values
 
-    return written(staging, view, [span], rows, *_ORDER[view])
+    return written(staging, view, [span], rows, *order)
 
 
 def _nights(partitions: Iterable[Partition]) -> list[Span]:

@@ -11,6 +11,7 @@ import pytest
 
 from iomine.lake import LakeFile, replaced, write_file
 from iomine.pipeline.judging import fabric as stage
+from iomine.pipeline.judging.steps import worked
 from iomine.schema.registry import arrow_schema
 
 NIGHT = date(2024, 4, 18)
@@ -30,6 +31,13 @@ def table_of(file: LakeFile) -> pa.Table:
 
 def rows_of(files: Sequence[LakeFile], table: str, night: date = NIGHT) -> list[dict[str, object]]:
     return [row for file in files if (file.table, file.night) == (table, night) for row in table_of(file).to_pylist()]
+
+
+def fabric_files(folder: Path, there: Sequence[LakeFile], new: Sequence[LakeFile], at_once: int = 10_000) -> list[LakeFile]:
+    """All that follows of new files, in the two steps of a sweep."""
+    counted = worked(stage.port_files(folder, there, new))
+    files = worked(stage.fabric_files(folder, replaced(there, counted), [*new, *counted], at_once=at_once))
+    return replaced(counted, files)
 
 
 def tree(host_switch: int = 0) -> fabrics.Fabric:
@@ -92,7 +100,7 @@ def lake(folder: Path, *, at: datetime = BEGIN - timedelta(hours=6), job_night: 
 def test_logs_and_readings_are_put_onto_links(tmp_path: Path):
     """Bytes that a log's layouts name lie on its nodes' and servers' links, in the ten minutes of its phase; others say why."""
     there = lake(tmp_path)
-    files = stage.fabric_files(tmp_path, there, there)
+    files = fabric_files(tmp_path, there, there)
     (route,) = rows_of(files, "job_route")
     assert 5 * MIB == route["moved_bytes"]
     assert 4 * MIB == route["routed_bytes"] == route["host_link_bytes"] == route["server_link_bytes"]
@@ -117,8 +125,8 @@ def test_logs_and_readings_are_put_onto_links(tmp_path: Path):
 def test_working_out_twice_gives_the_same(tmp_path: Path):
     """A second time the same rows follow, whatever of the first is there."""
     there = lake(tmp_path)
-    once = stage.fabric_files(tmp_path, there, there)
-    twice = stage.fabric_files(tmp_path, replaced(there, once), there)
+    once = fabric_files(tmp_path, there, there)
+    twice = fabric_files(tmp_path, replaced(there, once), there)
     for table in ("link_interval", "job_link", "job_route", "link_slot"):
         assert rows_of(once, table) == rows_of(twice, table)
 
@@ -126,8 +134,30 @@ def test_working_out_twice_gives_the_same(tmp_path: Path):
 def test_a_cluster_without_a_fabric_costs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Nothing is read and nothing written where no links are known."""
     there = [file for file in lake(tmp_path) if not file.table.startswith("fabric_")]
-    monkeypatch.setattr(stage, "_Fabric", None)
-    assert [] == stage.fabric_files(tmp_path, there, there)
+    monkeypatch.setattr(stage._Fabric, "__init__", None)
+    assert [] == fabric_files(tmp_path, there, there)
+
+
+def test_logs_of_a_night_may_be_worked_out_apart(tmp_path: Path):
+    """In parts, a few logs at a time, a night's logs put onto links what they do together, to the byte."""
+    there = lake(tmp_path)
+    logs, ios = [], []
+    for number in range(12):
+        log_id = f"{number * 21:02x}" * 8
+        minutes = timedelta(minutes=5 * number)
+        moved = {"read_bytes": 0, "write_bytes": 1000 * MIB + number}
+        logs.append(
+            {"log_id": log_id, "nprocs": 4, "start_at": BEGIN + minutes, "end_at": BEGIN + 3 * minutes, "job_id": "7"} | moved
+        )
+        io = {"log_id": log_id, "layer": "posix", "op": "write", "evidence": "trace"}
+        ios += [io | {"ost_id": ost, "moved_bytes": 7 * ost + number + 3} for ost in range(1 + number % 3, -1, -1)]
+    servers = {f"s-OST{ost:04x}": ["oss1"] for ost in range(3)}
+    names = fabrics.names_table(servers, BEGIN - timedelta(hours=6))
+    there = replaced(there, [written(tmp_path, *rows) for rows in (("log", logs), ("ost_io", ios), ("fabric_name", names))])
+    whole, parts = fabric_files(tmp_path, there, there), fabric_files(tmp_path, there, there, at_once=2)
+    assert 4 < sum(file.table == "job_link" for file in parts)
+    for table in ("job_link", "job_route", "link_slot", "link_night"):
+        assert rows_of(whole, table) == rows_of(parts, table) != []
 
 
 @pytest.mark.parametrize("table", ["fabric_link", "job", "port_reading"])
@@ -135,10 +165,10 @@ def test_what_comes_late_is_taken_up(tmp_path: Path, table: str):
     """Topology, accounting and readings that come after their night was swept give what they would have given in time."""
     there = lake(tmp_path, at=BEGIN - timedelta(days=2), job_night=NIGHT + timedelta(days=1))
     before = [file for file in there if file.table != table]
-    first = stage.fabric_files(tmp_path, before, before)
-    files = stage.fabric_files(tmp_path, replaced(there, first), [file for file in there if file.table == table])
+    first = fabric_files(tmp_path, before, before)
+    files = fabric_files(tmp_path, replaced(there, first), [file for file in there if file.table == table])
     both = replaced(first, files)
-    whole = stage.fabric_files(tmp_path, there, there)
+    whole = fabric_files(tmp_path, there, there)
     for each in ("link_interval", "job_link", "job_route", "link_slot"):
         assert rows_of(whole, each) == rows_of(both, each)
 
@@ -150,7 +180,7 @@ def test_a_link_that_moved_carries_what_moved_then(tmp_path: Path):
     later = {"fabric_node": moved.nodes_table(at), "fabric_link": moved.links_table(at), "fabric_route": moved.routes_table(at)}
     both = [pa.concat_tables([table_of(file), later[file.table]]) for file in there if file.table in later]
     there = replaced(there, [written(tmp_path, table, rows) for table, rows in zip(later, both, strict=True)])
-    files = stage.fabric_files(tmp_path, there, there)
+    files = fabric_files(tmp_path, there, there)
     links = [row for row in rows_of(files, "job_link") if row["guid"] == fabrics.guid(0)]
     sent = {row["begin_at"]: row["moved_bytes"] for row in links}
     server = {row["begin_at"]: row["moved_bytes"] for row in rows_of(files, "job_link") if row["is_server_link"]}
@@ -187,7 +217,7 @@ def test_what_fails_costs_its_own_rows(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(stage, "job_traffic", broken)
     monkeypatch.setattr(stage, "link_intervals", lambda *_: 1 // 0)
-    files = stage.fabric_files(tmp_path, there, there)
+    files = fabric_files(tmp_path, there, there)
     assert {"a"} == {row["log_id"] for row in rows_of(files, "job_link")}
     assert [] == rows_of(files, "link_interval")
     failed = {(row["log_id"], row["derivation"]): row["error"] for row in rows_of(files, "failed_derivation")}
@@ -196,6 +226,6 @@ def test_what_fails_costs_its_own_rows(tmp_path: Path, monkeypatch: pytest.Monke
         ("", "link_interval"): "ZeroDivisionError: integer division or modulo by zero",
     } == failed
     monkeypatch.undo()
-    files = stage.fabric_files(tmp_path, replaced(there, files), there)
+    files = fabric_files(tmp_path, replaced(there, files), there)
     assert {"a", "b"} == {row["log_id"] for row in rows_of(files, "job_link")}
     assert [] == rows_of(files, "failed_derivation")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from iomine.lake import LakeFile, write_file
 from iomine.pipeline.judging.links import link_files
+from iomine.pipeline.judging.steps import worked
 from iomine.schema.registry import arrow_schema
 
 Row = dict[str, Any]
@@ -42,7 +43,7 @@ def _worked_out(**tables: list[Row]) -> dict[str, list[Row]]:
     with TemporaryDirectory() as folder:
         files = _files(Path(folder), **tables)
         found: dict[str, list[Row]] = defaultdict(list)
-        for file in link_files(Path(folder), files, {file.partition for file in files if file.partition}):
+        for file in worked(link_files(Path(folder), files, {file.partition for file in files if file.partition})):
             found[file.table] += [row | {"night": file.night} for row in pq.read_table(file.path).to_pylist()]
         return found
 
@@ -209,6 +210,6 @@ def test_late_counters_reach_logs_of_the_night_after():
             job_link=[{**log, "begin_at": _FIRST, "moved_bytes": 5, **port}],
             job_route=[{**log, "moved_bytes": 5, "routed_bytes": 5}],
         )
-        found = link_files(Path(folder), files, {("x", night)})
+        found = worked(link_files(Path(folder), files, {("x", night)}))
         (of_log,) = [row for file in found if file.table == "log_fabric" for row in pq.read_table(file.path).to_pylist()]
         assert (1.0, "90 % full") == (of_log["congested_slot_ratio"], of_log["congested_trouble"])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from iomine.lake import LakeFile, write_file
 from iomine.pipeline.judging import links
+from iomine.pipeline.judging.steps import worked
 from iomine.pipeline.judging.system_state import LOOKED_BACK, interval_files, system_state_files
 from iomine.schema.registry import arrow_schema
 from iomine.views.model import tables_read
@@ -45,7 +46,7 @@ def _intervals(rows: list[dict[str, object]]) -> list[dict[str, object]]:
     with TemporaryDirectory() as folder:
         nights = {row["sampled_at"].date() for row in rows}
         files = [_written(Path(folder), night, [row for row in rows if row["sampled_at"].date() == night]) for night in nights]
-        found = interval_files(Path(folder), files, {("x", night) for night in nights})
+        found = worked(interval_files(Path(folder), files, {("x", night) for night in nights}))
         return [row | {"night": file.night} for file in found for row in pq.read_table(file.path).to_pylist()]
 
 
@@ -84,7 +85,7 @@ def _states(busy: Busy, runs: Runs, at_once: int) -> list[dict[str, object]]:
             write_file(Path(folder), name, pa.Table.from_pylist(of_table, schema=arrow_schema(name)), "x", start.date())
             for name, of_table in rows.items()
         ]
-        found = system_state_files(Path(folder), files, {("x", start.date())}, at_once)
+        found = worked(system_state_files(Path(folder), files, {("x", start.date())}, at_once))
         met = [row for file in found for row in pq.read_table(file.path).to_pylist() if row["evidence"] == "job_stats"]
     return sorted(met, key=lambda row: (row["log_id"], row["layer"]))
 
