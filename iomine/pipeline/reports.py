@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +20,7 @@ from iomine.errors import LimitError, UsageError
 from iomine.lake import Partition, Warehouse, as_warehouse_errors
 from iomine.pipeline import progress
 from iomine.pipeline.notes import LogPlace, Note
-from iomine.pipeline.workers.model import Workers
+from iomine.pipeline.workers.model import Item, Workers
 from iomine.report.facts import Place, which
 from iomine.report.job import JobPlace, job_of_page, job_page_name
 from iomine.report.write import Written, write_jobs, write_reports, write_shared
@@ -36,8 +37,9 @@ from iomine.views.questions import question
 _FOLDER: Final = "reports"
 _DUE: Final = "due.json"
 _DUE_LOGS: Final = "due_logs.json"
-# Of a report among others; a worker's questions cost the same for one log as for hundreds.
+# Reports of a task, at most and at least: a worker's questions cost the same for one log as for hundreds.
 PIECE: Final = 1000
+_SMALLEST_PIECE: Final = 250
 # No job has logs that lie further apart.
 _JOB_DAYS: Final = 14
 _LOG_ID: Final = re.compile(r"[0-9a-f]{16}")
@@ -113,20 +115,31 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
         if places:
             write_shared(folder)
     if places:
-        pieces = [places[first : first + PIECE] for first in range(0, len(places), PIECE)]
-        hands = workers(is_little=len(pieces) == 1)
+        hands = workers(is_little=len(places) <= PIECE)
+        pieces = even_pieces(places, hands.capacity())
         for piece, (of_piece, new_faults) in hands.map(report_piece, pieces, warehouse.database, folder):
             new += of_piece
             faults += new_faults
             done += len(piece)
             progress.report("report", done, len(places))
-        job_pieces = [jobs[first : first + PIECE] for first in range(0, len(jobs), PIECE)]
-        for _, (of_piece, new_faults) in hands.map(job_piece, job_pieces, warehouse.database, folder):
+        for _, (of_piece, new_faults) in hands.map(job_piece, even_pieces(jobs, hands.capacity()), warehouse.database, folder):
             new += of_piece
             faults += new_faults
     due(warehouse).strike(nights)
     due_logs(warehouse).strike(logs)
     return Reported(len(places), new, tuple(faults))
+
+
+def even_pieces(items: Sequence[Item], hands: int) -> list[Sequence[Item]]:
+    """Items in pieces of one size, so that workers end at the same time.
+
+    Args:
+        items: what to part.
+        hands: how many pieces are worked on at a time.
+    """
+    rounds = ceil(len(items) / (PIECE * hands))
+    size = max(_SMALLEST_PIECE, ceil(len(items) / (rounds * hands))) if items else 1
+    return [items[first : first + size] for first in range(0, len(items), size)]
 
 
 def retire(warehouse: Warehouse, days: int) -> int:

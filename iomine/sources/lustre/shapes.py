@@ -1,6 +1,7 @@
 """What a text of Lustre's looks like, by its beginning and never by a version."""
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from iomine.sources.lustre.parameters import COUNTERS, HISTOGRAMS, JOB_STATS, KEPT
@@ -26,7 +27,13 @@ def leaf_of(data: bytes) -> str:
 
 def kind_of(data: bytes) -> str:
     """The kind of a text: the parameter that it holds, on however many targets, `lctl` of several; empty of none."""
-    leaves = {name.rpartition(b".")[2].decode() for name in _NAMES.findall(data[:_HEAD_BYTES])}
+    return _kind_of_head(data[:_HEAD_BYTES])
+
+
+# Each source of Lustre's asks it of the same text.
+@lru_cache(maxsize=1)
+def _kind_of_head(head: bytes) -> str:
+    leaves = {name.rpartition(b".")[2].decode() for name in _NAMES.findall(head)}
     if not leaves:
-        return leaf_of(data)
+        return leaf_of(head)
     return leaves.pop() if len(leaves) == 1 and leaves <= set(KEPT) else LCTL

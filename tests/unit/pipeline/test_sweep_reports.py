@@ -70,6 +70,19 @@ def test_reports_of_a_sweep_that_died_are_written_by_the_next_and_then_stay(
     assert before == reports(settings)
 
 
+@pytest.mark.parametrize("hands", [1, 2, 7])
+@pytest.mark.parametrize("count", [0, 1, 250, 251, 1000, 1001, 3595, 36_000])
+def test_pieces_are_of_one_size_and_leave_no_worker_without(count: int, hands: int) -> None:
+    """Each item is in one piece, none of more than a thousand; as many as workers have at a time, unless these are small."""
+    pieces = report_room.even_pieces(range(count), hands)
+    assert list(range(count)) == [item for piece in pieces for item in piece]
+    sizes = [len(piece) for piece in pieces]
+    assert max(sizes, default=0) <= report_room.PIECE
+    assert len(set(sizes[:-1])) <= 1
+    assert sizes[-1:] <= sizes[:1]
+    assert all(size == 250 for size in sizes[:-1]) or len(sizes) == hands * -(-count // (report_room.PIECE * hands))
+
+
 def test_page_stays_where_a_log_has_no_findings_any_more(settings: Settings) -> None:
     """Mails link to it: the sweep after the one that judged again writes what holds now."""
     run(settings)
