@@ -52,17 +52,8 @@ _LONGEST_RUN: Final = timedelta(days=31)
 _VIEWS: Final = {"targets": "core.log_target", "slots": "core.log_slot", "hosts": "core.log_host"}
 _OF_LOGS: Final = frozenset(("log", "phase", "rank_io", "ost_io", "server_interval", "job"))
 _OF_TRAFFIC: Final = ("job_link", "job_route")
-_READ: Final = frozenset(
-    (
-        *_SNAPSHOTS,
-        *_OF_TRAFFIC,
-        *PORT_READINGS,
-        "link_interval",
-        "link_slot",
-        FAILED,
-        *tables_read([*_VIEWS.values(), "core.log"]),
-    )
-)
+_MADE: Final = ("link_interval", *_OF_TRAFFIC, "link_slot", "link_night", "fabric_layout", FAILED)
+_READ: Final = frozenset((*_SNAPSHOTS, *PORT_READINGS, *_MADE, *tables_read([*_VIEWS.values(), "core.log"])))
 _MICROSECOND: Final = timedelta(microseconds=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -229,3 +229,24 @@ def test_what_fails_costs_its_own_rows(tmp_path: Path, monkeypatch: pytest.Monke
     files = fabric_files(tmp_path, replaced(there, files), there)
     assert {"a", "b"} == {row["log_id"] for row in rows_of(files, "job_link")}
     assert [] == rows_of(files, "failed_derivation")
+
+
+@pytest.mark.parametrize(
+    ("table", "derivation"),
+    [
+        ("link_interval", "link_intervals"),
+        ("link_slot", "link_slots"),
+        ("link_night", "link_nights_of"),
+        ("fabric_layout", "layout_of"),
+    ],
+)
+def test_what_can_no_longer_be_worked_out_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str, derivation: str):
+    """Where a table's rows fail that were there before, none of them is left."""
+    there = lake(tmp_path)
+    there = replaced(there, fabric_files(tmp_path, there, there))
+    nights = [file.night for file in there if file.table == table and file.night and rows_of(there, table, file.night)]
+    assert nights
+    monkeypatch.setattr(stage, derivation, lambda *_: 1 // 0)
+    there = replaced(there, fabric_files(tmp_path, there, there))
+    assert not any(rows_of(there, table, night) for night in nights)
+    assert table in {row["derivation"] for night in nights for row in rows_of(there, "failed_derivation", night)}
