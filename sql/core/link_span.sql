@@ -55,7 +55,7 @@ SELECT
     CASE WHEN own.is_first AND other.is_first THEN TIMESTAMPTZ '1970-01-01T00:00:00Z' ELSE link.sampled_at END AS held_from_at,
     LEAST(own.next_at, other.next_at) AS held_until_at, night, link.cluster
 FROM link
--- All ends have been read then. Joined from the left, since DuckDB would else pair all devices of a moment first.
+-- Each link has both readings. Inner joins would let DuckDB pair all devices of a moment first.
 LEFT JOIN reading AS own ON own.cluster = link.cluster AND own.guid = link.guid AND own.sampled_at = link.sampled_at
 LEFT JOIN reading AS other ON other.cluster = link.cluster AND other.guid = link.peer_guid AND other.sampled_at = link.sampled_at
 ASOF LEFT JOIN node AS near ON near.cluster = link.cluster AND near.guid = link.guid AND near.sampled_at <= link.sampled_at

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from iomine.derive.trace import Flags, Floats, Integers
 
-# Of fewer numbers a sparse matrix takes longer to be made than their sums.
+# With fewer numbers, building a sparse matrix takes longer than adding them up.
 _FEW: Final = 10_000
 
 
@@ -65,7 +65,7 @@ def summed(groups: Integers, values: npt.NDArray[Any], *, count: int, rows: Inte
 
 
 def flags(count: int, numbers: Integers) -> Flags:
-    """(count), whether each number from 0 is among some."""
+    """(count), whether each number from 0 on is among the given ones."""
     is_among = np.zeros(count, bool)
     is_among[numbers] = True
     return is_among

@@ -1,7 +1,7 @@
 """Work in steps: tasks of a step do not need each other's results, so workers share them.
 
-Who plans such work is a generator. It yields the tasks of a step, is sent their results in the same order, and returns what all
-of it gave. So plans that do not need each other run beside each other, and workers that one of them leaves idle work for another.
+A plan is a generator. It yields the tasks of a step, gets their results in the same order, and returns the result of all steps.
+Plans that do not need each other run beside each other, so that workers which one of them leaves idle work for another.
 """
 
 from collections.abc import Callable, Generator, Sequence
