@@ -1,7 +1,8 @@
 """Reports of the logs that a sweep has judged, written once its verdicts are published.
 
 What is due is noted before it is committed, so that a sweep which follows one that died writes what that one did not: nights,
-or the logs of a night of which anything is new. With these the logs of their lineages and jobs are due, whose reports show them.
+or the logs of a night of which anything is new. With these, later runs of their lineages and logs of their jobs are due, whose
+reports show them.
 A report that would say the same again is left alone, so a note may name more than has changed.
 """
 
@@ -67,7 +68,7 @@ def due(warehouse: Warehouse) -> Note[Partition]:
 
 
 def due_logs(warehouse: Warehouse) -> Note[LogPlace]:
-    """Logs of other nights whose reports may have to be written, with those of their lineages and jobs."""
+    """Logs of other nights whose reports may have to be written, with those of other logs that show them."""
     return Note(warehouse, f"{_FOLDER}/{_DUE_LOGS}")
 
 
@@ -239,7 +240,7 @@ def _jobs(ask: Ask, partitions: Sequence[Partition]) -> list[JobPlace]:
 
 
 def _of_logs(ask: Ask, folder: Path, logs: Sequence[LogPlace]) -> tuple[list[Place], list[JobPlace]]:
-    """As `_places` and `_jobs` give them, those of some logs and of others of their nights, lineages and jobs."""
+    """As `_places` and `_jobs` give them, those of some logs and of others of their nights that show them."""
     if not logs:
         return [], []
     nights = sorted({(cluster, night) for cluster, night, _ in logs})

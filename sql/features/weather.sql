@@ -121,9 +121,7 @@ measured AS (
         -- Of some requests it is not known what is usual: they are taken to be as slow as the rest.
         SUM(usual_seconds) * (SUM(seconds) / NULLIF(SUM(held_seconds), 0)) AS usual_seconds,
         SUM(seconds * target_seconds) / NULLIF(SUM(seconds), 0) AS load_seconds,
-        -- Sums differ in their last digits from one working out to the next, and a log alone on one of four OSTs is on a threshold.
-        round(SUM(seconds * target_seconds * known_count / NULLIF(slot_seconds, 0)) / NULLIF(SUM(seconds), 0), 9)
-            AS load_over_mean_ratio
+        SUM(seconds * target_seconds * known_count / NULLIF(slot_seconds, 0)) / NULLIF(SUM(seconds), 0) AS load_over_mean_ratio
     FROM range_slot
     JOIN own_target USING (slot_number)
     JOIN busy_target USING (cluster, target, target_kind, slot)
@@ -133,19 +131,22 @@ measured AS (
 met AS (
     SELECT * FROM measured JOIN stretch USING (range_number, cluster)
 )
+-- The last digits of sums differ from one working out to the next. Without them a log stays on the same side of a threshold, and a
+-- sweep sees that nothing is new of it. Servers count microseconds.
 SELECT
     log_id, layer, NULLIF(phase, -1) AS phase, target_kind, 'job_stats' AS evidence, target_count,
-    TRY_CAST(rpcs AS BIGINT) AS rpc_count, seconds AS service_seconds, usual_seconds AS usual_service_seconds,
-    seconds / NULLIF(usual_seconds, 0) AS server_slowdown_ratio, own_ratio, neighbour, neighbour_job_id, neighbour_ratio,
-    len(list_filter(of_seconds, lambda each: each < load_seconds))::DOUBLE AS load_percentile, load_over_mean_ratio,
-    NULL AS own_bytes_ratio, NULL AS fullest_ratio, night, cluster
+    TRY_CAST(rpcs AS BIGINT) AS rpc_count, round(seconds, 6) AS service_seconds, round(usual_seconds, 6) AS usual_service_seconds,
+    round(seconds / NULLIF(usual_seconds, 0), 9) AS server_slowdown_ratio, round(own_ratio, 9) AS own_ratio, neighbour,
+    neighbour_job_id, round(neighbour_ratio, 9) AS neighbour_ratio,
+    len(list_filter(of_seconds, lambda each: each < load_seconds))::DOUBLE AS load_percentile,
+    round(load_over_mean_ratio, 9) AS load_over_mean_ratio, NULL AS own_bytes_ratio, NULL AS fullest_ratio, night, cluster
 FROM met
 LEFT JOIN quantiles USING (cluster, target_kind)
 LEFT JOIN shares USING (range_number, target_kind)
 UNION ALL BY NAME
 -- Where no server says how long it took for a log's requests, what it moved for others meanwhile still counts.
 SELECT
-    log_id, '' AS layer, 'ost' AS target_kind, 'traffic' AS evidence, target_count, own_bytes_ratio, load_percentile, fullest_ratio,
-    night, cluster
+    log_id, '' AS layer, 'ost' AS target_kind, 'traffic' AS evidence, target_count, round(own_bytes_ratio, 9) AS own_bytes_ratio,
+    load_percentile, fullest_ratio, night, cluster
 FROM core.log_load
 ANTI JOIN met USING (cluster, night, log_id)

@@ -2,7 +2,9 @@
 
 import re
 import tomllib
+from collections import defaultdict
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -88,6 +90,41 @@ def test_what_sums_up_logs_leaves_out_those_of_doubtful_owners(case: QuestionCas
 
     for without, doubted in beside_a_doubtful_owner(case.question, case.given):
         assert answered(without) == answered(doubted)
+
+
+def test_all_runs_whose_history_a_new_one_changes_are_beside_it():
+    """Reports are asked for again of exactly the runs that `report/history` answers otherwise."""
+    night, first = date(2024, 4, 18), datetime(2024, 4, 18, tzinfo=UTC)
+    nights = {"first_night": night, "last_night": night}
+    runs: list[dict[str, Any]] = [
+        {
+            **{"cluster": "x", "night": night, "log_id": f"{number:03}", "lineage_id": "1", "job_id": "", "nprocs": 1},
+            **{"start_at": first + timedelta(minutes=number), "run_seconds": 10.0, "io_core_seconds": float(number)},
+        }
+        for number in range(150)
+    ]
+    # It takes longer than all others, so that what is usual is another with it.
+    runs[20]["io_core_seconds"] = 1e6
+    new = runs[20]["log_id"]
+    asked = {
+        **{"cluster": "x", "first_log_id": "000", "last_log_id": "999", "log_ids": [run["log_id"] for run in runs]},
+        **{f"{edge}{each}_night": night for edge in ("first", "last") for each in ("", "_history")},
+    }
+
+    def histories(among: list[dict[str, Any]]) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        question = QUESTIONS["report/history"]
+        with stage(question, {"core.log": among}) as con:
+            for of_log_id, *row in con.execute(question.sql, asked).fetchall():
+                found[of_log_id].append(repr(row))
+        return found
+
+    before, after = histories([run for run in runs if run["log_id"] != new]), histories(runs)
+    beside = QUESTIONS["reports/beside"]
+    with stage(beside, {"core.log": runs}) as con:
+        found = {log_id for log_id, _ in con.execute(beside.sql, {"log_ids": [new], **nights}).fetchall()}
+    assert found == {log_id for log_id, rows in after.items() if rows != before.get(log_id)}
+    assert len(found) == 101
 
 
 @pytest.mark.parametrize("question", QUESTIONS.values(), ids=lambda each: each.name)
