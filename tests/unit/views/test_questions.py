@@ -96,20 +96,16 @@ def test_all_runs_whose_history_a_new_one_changes_are_beside_it():
     """Reports are asked for again of exactly the runs that `report/history` answers otherwise."""
     night, first = date(2024, 4, 18), datetime(2024, 4, 18, tzinfo=UTC)
     nights = {"first_night": night, "last_night": night}
+    of_lineage = {"cluster": "x", "night": night, "lineage_id": "1", "job_id": "", "nprocs": 1, "run_seconds": 10.0}
     runs: list[dict[str, Any]] = [
-        {
-            **{"cluster": "x", "night": night, "log_id": f"{number:03}", "lineage_id": "1", "job_id": "", "nprocs": 1},
-            **{"start_at": first + timedelta(minutes=number), "run_seconds": 10.0, "io_core_seconds": float(number)},
-        }
+        of_lineage | {"log_id": f"{number:03}", "start_at": first + timedelta(minutes=number), "io_core_seconds": float(number)}
         for number in range(150)
     ]
     # It takes longer than all others, so that what is usual is another with it.
     runs[20]["io_core_seconds"] = 1e6
     new = runs[20]["log_id"]
-    asked = {
-        **{"cluster": "x", "first_log_id": "000", "last_log_id": "999", "log_ids": [run["log_id"] for run in runs]},
-        **{f"{edge}{each}_night": night for edge in ("first", "last") for each in ("", "_history")},
-    }
+    ids = {"first_log_id": "000", "last_log_id": "999", "log_ids": [run["log_id"] for run in runs]}
+    asked = {"cluster": "x", **ids, **nights, "first_history_night": night, "last_history_night": night}
 
     def histories(among: list[dict[str, Any]]) -> dict[str, list[str]]:
         found: dict[str, list[str]] = defaultdict(list)
