@@ -41,9 +41,9 @@ offsets and times of POSIX and stdio are one sum: they stand in the table of the
 added.
 
 A rank that opened more than 1,024 files has one record for all of them. It keeps counts, bytes, bins and durations; what makes no
-sense in a sum is NULL, and the module is marked. Of programs of 32 bits, as on Blue Gene/P, offsets beyond 2 GiB were counted as
-others below: where more than 2 GiB were moved and the highest offset lies between 1 and 2 GiB, it is NULL, and the module says of
-how many records."""
+sense in a sum is NULL, and the module is marked. In 32-bit programs, as on Blue Gene/P, offsets beyond 2 GiB were recorded as
+lower ones. So a highest offset between 1 and 2 GiB is NULL if more than 2 GiB were moved, and the module says for how many
+records."""
 _TRACES: Final = """\
 ## DFTracer and Recorder
 

@@ -1,4 +1,4 @@
-"""What pyarrow would load at its first list, and programs of ours do not need."""
+"""Keeps pyarrow from loading pandas, which iomine's programs do not need."""
 
 import sys
 from functools import cache

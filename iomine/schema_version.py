@@ -1,4 +1,4 @@
-"""What tables are called, shaped like and mean, as a number: it rises with every change of that."""
+"""Version of the schema: a number that rises when a table's name, shape or meaning changes."""
 
 from typing import Final
 

@@ -42,8 +42,8 @@ def command(
 ) -> None:
     """Show what the fabric consists of, its worst links, or a path through it.
 
-    Links are worst that went down, then those with errors, then the busiest, in the last day of which ports were read. A
-    route is printed as ibtracert does.
+    The worst links are those that went down, then those with errors, then the busiest, on the last day with readings of
+    ports. A route is printed as ibtracert does.
     """
     from iomine.views.query import open_catalog
 

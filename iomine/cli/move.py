@@ -19,10 +19,10 @@ def command(
     yes: Yes = False,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Make the logs of one machine those of another.
+    """Move the logs of one machine to another.
 
-    All that is kept of the machine moves, beside what the other has, without reading a log. Then `iomine judge` judges by the
-    statistics and settings of the other.
+    All that is kept of the machine is added to what the other has, and no log is read. Then run `iomine judge`: it judges by
+    the statistics and settings of the other machine.
     """
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.corrections import counted_logs, matter_of, move

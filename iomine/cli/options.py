@@ -45,9 +45,7 @@ Workers = Annotated[
 ]
 Slurm = Annotated[bool, typer.Option("--slurm", help="Workers as Slurm jobs, as slurm.toml in the warehouse describes them.")]
 
-AllowEmpty = Annotated[
-    bool, typer.Option("--allow-empty", help="No failure where nothing is found though most sweeps find logs.")
-]
+AllowEmpty = Annotated[bool, typer.Option("--allow-empty", help="Do not fail if no log is found although most sweeps find some.")]
 
 
 def night_of(text: str) -> dt.date:
@@ -103,7 +101,7 @@ Account = Annotated[
 ]
 Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=0, help="Stop a query after so long; 0 for never.")]
 Memory = Annotated[
-    str, typer.Option("--memory", metavar="SIZE", help="What a query may hold in memory, as much on disk, and its answer again.")
+    str, typer.Option("--memory", metavar="SIZE", help="Limit of a query for memory, for disk, and for its answer, each.")
 ]
 AnswerFormat = Annotated[Format, typer.Option("--format", help="How to write the answer.")]
 AsJson = Annotated[bool, typer.Option("--json", help="The same as --format json.")]

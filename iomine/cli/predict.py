@@ -32,10 +32,10 @@ def command(
 ) -> None:
     """Predict how long a log's I/O would take on another system.
 
-    Of a job it shows each log. It is the time of the mean rank in reads and writes: waiting and exchange of the program
-    as traced, and its bytes by the data time of IOR's nearest test. Where none is near, the IOR line to run is
-    printed. Where five runs of the lineage in the 30 days before ran on measured systems, the median of measured over
-    predicted, and the time by it, stand beside.
+    For a job, each log is shown. The time is that of the mean rank in reads and writes: the program's waiting and
+    exchange as traced, plus its bytes at the data rate of IOR's nearest test. If none is near, the IOR line to run is printed.
+    If five runs of the lineage in the 30 days before ran on measured systems, the median ratio of measured to predicted
+    time, and the time corrected by it, are shown too.
     """
     from iomine.cli.terminal.questions import ask_own
     from iomine.views.encode import records

@@ -49,7 +49,7 @@ def command(
     with bind_local(local) if local else bind(host, port) as listening, suppress(KeyboardInterrupt):
         if access is None and (local or not is_loopback(listening)):
             raise UsageError(
-                f"Who may see what is not said: write {warehouse / ACCESS_FILE} as docs/access.md says, or serve loopback only."
+                f"The access rules are missing: write {warehouse / ACCESS_FILE} as docs/access.md says, or serve loopback only."
             )
         if access is None:
             say(

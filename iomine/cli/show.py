@@ -78,7 +78,7 @@ def command(
         _list(database, narrowing, limit, as_json=as_json)
         return
     if narrowing != Narrowing(cluster=cluster):
-        raise UsageError("A log or job is what it is: leave --user, --app, --account, --since and --until to a list of logs.")
+        raise UsageError("--user, --app, --account, --since and --until are for a list of logs: leave them out here.")
     from iomine.cli.terminal.pages import draw
 
     one = meant(database, what, cluster)

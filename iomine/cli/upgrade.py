@@ -38,11 +38,11 @@ def command(
     slurm: Slurm = False,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Make a warehouse of an older iomine one of this iomine.
+    """Upgrade a warehouse that an older iomine wrote.
 
-    Logs are read again where they lie; of those that are gone, all that follows
-    from the rows kept of them is worked out again. Readers see the warehouse as
-    it was until all is done; killed anywhere, the next run finishes the work.
+    Logs are read again where they lie. For logs that are gone, all that follows
+    from their kept rows is worked out again. Readers see the old warehouse until
+    all is done. If it is killed, the next run finishes the work.
     """
     from iomine.cli.terminal.progress import progress_shown
     from iomine.cli.terminal.rules import say_left_out

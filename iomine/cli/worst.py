@@ -56,7 +56,7 @@ def command(
 ) -> None:
     """Name the worst offenders, by user and program.
 
-    By cost ranks by the core-seconds in requests that findings are about, by io by all I/O core-seconds.
+    --by cost ranks by the core-seconds in requests that findings are about, --by io by all core-seconds in I/O.
     """
     from iomine.cli.terminal.formats import write_for_people
 

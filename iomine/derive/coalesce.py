@@ -588,7 +588,7 @@ def _held(made: _Made, windows: Integers, groups: Integers) -> _Held:
     cells = _combined(of_group, windows[firsts])
     order = order_by(cells, ranks)
     firsts, totals = _summed(_differs(cells[order]), sums[order])
-    # Where all ranks together move no more in a window than one of them does in another, none of its forwarders holds the most.
+    # A window is skipped if all ranks move no more in it than one rank moves in some window: no forwarder holds the most there.
     is_full = totals > least[of_group[order[firsts]]]
     if not is_full.all():
         order = order[np.repeat(is_full, np.diff(firsts, append=len(order)))]

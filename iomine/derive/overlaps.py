@@ -1,8 +1,8 @@
 """Bytes that are moved more than once, by one rank or by several, and stripes on Lustre that several ranks touch.
 
-Begins and ends of extents are sorted apart from each other, and never paired again. Between the k-th end and the begin
-that comes d - 1 places after the k-th begin, if the end is the later, at least d extents lie over each other; and of the
-bytes after the end before it, no other k counts the same.
+Begins and ends of extents are sorted apart from each other, and never paired again. If the k-th end is later than the begin
+that comes d - 1 places after the k-th begin, at least d extents overlap between the two. Only bytes after the (k-1)-th
+end count for k, so that no byte is counted twice.
 """
 
 from collections.abc import Iterator, Sequence

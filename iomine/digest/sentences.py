@@ -127,7 +127,7 @@ def entry_text(cause: Cause, application: Application, found: Row, links: Links,
         finding=" ".join((first_sentence(finding_of(lead.code, found["finding"])), *own_load(found, load_of))),
         advice=first_sentence(advice),
         command=command_of(advice),
-        more=f"How, and {counted(len(cause.others), 'more sign')}" if cause.others else "How",
+        more=f"Details, and {counted(len(cause.others), 'more sign')}" if cause.others else "Details",
         report=(_is_one_job(lead) and links.job(cause.cluster, lead.job_id)) or links.report(cause.user, lead.log_id, lead.code),
     )
 

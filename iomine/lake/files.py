@@ -23,7 +23,7 @@ ROW_GROUP_ROWS: Final = 122_880
 # Rows of heat maps are few and long.
 _ROW_GROUP_BYTES: Final = 128 * MIB
 _COMPRESSION_LEVEL: Final = 3
-# No more row groups in place of a full one are scanned as fast as it.
+# Up to so many small row groups are scanned as fast as one full group.
 _FEW: Final = 4
 
 Partition = tuple[str, date]
@@ -94,7 +94,7 @@ class ParquetSink:
             self._schema,
             compression="zstd",
             compression_level=_COMPRESSION_LEVEL,
-            # Of numbers it is larger than they are once compressed, and takes longer to write.
+            # A dictionary of numbers is larger than the compressed numbers, and takes longer to write.
             use_dictionary=[column.name for column in self._schema if _is_text(column.type)],
         )
         self._writer.add_key_value_metadata(dict(notes))

@@ -23,7 +23,7 @@ _LONG: Final = 15
 _SEVEN_BITS, _MORE = 127, 128
 # Fields of a file, by their numbers in parquet.thrift.
 _ROWS, _GROUPS = 3, 4
-# Of each field of a struct that is known whether it is raised, or the same of the fields of a struct within.
+# For each known field of a struct: whether its offset is raised, or the same map for a nested struct.
 _Known = Mapping[int, "_Known | bool"]
 # Where something lies: in a row group, in each of its column chunks, and in what is said about that. Field 2 of a chunk is
 # deprecated, and 0. Chunks that are encrypted, or lie in another file, have fields that are left out here.

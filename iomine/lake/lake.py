@@ -38,7 +38,7 @@ _FEWEST_COMMITS_PER_TIDYING: Final = 5
 _LAST_CHECKPOINT: Final = "_delta_log/_last_checkpoint"
 # Touched when files that nobody needs were looked for; what begins so is no file of a table to Delta.
 _LAST_VACUUM: Final = "_last_vacuum"
-# For as long commits stay that a checkpoint has summed up; as files that were replaced do.
+# How long commits stay after a checkpoint summed them up; replaced files stay as long.
 _LOG_RETENTION: Final = {"delta.logRetentionDuration": "interval 7 days"}
 # A commit is not yet the sweep's: a checkpoint of it could outlive the version to which a dead sweep is rolled back.
 _NO_HOOKS: Final = PostCommitHookProperties(create_checkpoint=False, cleanup_expired_logs=False)

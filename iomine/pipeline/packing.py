@@ -363,7 +363,7 @@ def _known_now(into: Path, own: _Rows, written: _Written) -> _Known:
     """
     paths = sorted(into.glob(f"*{SUFFIX}"))
     table, covered = read_index(into)
-    # Of a file that is shorter than the index knows it, or gone, nothing is known.
+    # If a file is gone, or shorter than in the index, nothing is known about it.
     covered = {path.name: covered[path.name] for path in paths if covered.get(path.name, 1 << 63) <= path.stat().st_size}
     rows = dict(own)
     # The last that the index knows is looked at again: what is added behind it is found only where it ends as it should.
@@ -545,4 +545,4 @@ def _as_output_errors(into: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OutputError(f"{into} cannot be written: {error.strerror}. Nothing was removed that is not packed.") from error
+        raise OutputError(f"{into} cannot be written: {error.strerror}. Only logs that are packed were removed.") from error

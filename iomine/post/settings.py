@@ -24,7 +24,7 @@ class DirectorySettings(SiteSettings):
     template: Line = setting("{user}@localhost", "Address of a user, for kinds template and passwd.")
     file: Line = setting("", "For kind csv: a file of lines `user,address` or `user,address,name`, seen from the warehouse.")
     server: Line = setting("", "For kind ldap: the server, such as ldaps://ldap.site.org.")
-    tls: Literal["none", "starttls"] = setting("starttls", "For kind ldap: how ldap:// is made secret; ldaps:// is.")
+    tls: Literal["none", "starttls"] = setting("starttls", "For kind ldap: how ldap:// is encrypted; ldaps:// always is.")
     ca_file: Line = setting("", "For kind ldap: certificates that its own is checked against; empty: the system's.")
     base: Line = setting("", "For kind ldap: where people stand, such as ou=people,dc=site,dc=org.")
     filter: Line = setting("(uid={user})", "For kind ldap: which of them is the user.")
@@ -163,8 +163,8 @@ class Settings(SiteSettings):
     investigators: Mapping[str, Line] = setting({}, 'Who answers for an account, a user or an address, such as chem042 = "ada".')
     notices: Mapping[str, Annotated[Limit, PlainValidator(_limit)]] = setting(
         {},
-        "Thresholds of a night's metrics that are reported to operators: links_down = 0 and { above = 0 } report more, "
-        "{ below = 3 } less, { equal = 0 } as much.",
+        "Thresholds of a night's metrics; operators get a notice when one is crossed. links_down = 0 means "
+        "{ above = 0 }: more than 0. The other forms are { below = 3 } and { equal = 0 }.",
     )
     webhook: WebhookSettings = setting(WebhookSettings(), "A server that notices are posted to, as they arise.")
 

@@ -489,7 +489,7 @@ def _view(facts: Facts) -> dict[str, Any]:
 
 
 def _not_you(state: Row) -> str | None:
-    """What to say above findings that are to be held with care, None where they are not."""
+    """What to say above findings that are to be treated with care, None where they are not."""
     if state["weather_verdict"] == "unexplained" and state["is_slow_run"]:
         return _UNEXPLAINED
     return _NOT_YOU.get(state["weather_verdict"])

@@ -155,7 +155,7 @@ def _check_columns(view: SiteView, types: Mapping[str, str]) -> None:
             raise UsageError(f"{view.path}: {unfit_word(column)}")
         expected = duckdb_type(field(column).type)
         if kind != expected:
-            raise UsageError(f"{view.path}: {column} is {kind}, and is to be {expected}: write ::{expected} behind it.")
+            raise UsageError(f"{view.path}: {column} is {kind}, but must be {expected}: write ::{expected} after it.")
         if field(column).about == field("site__count").about and view.about_of(column) is None:
             raise UsageError(f"{view.path}: its header has to say under [words] what {column} means.")
     named = (*view.grain, *(view.panel.named if view.panel else ()), *(word for word, _ in view.words))

@@ -1,5 +1,5 @@
 -- ---
--- about = "How many forwarders would leave how few of a log's POSIX requests, in the shortest window that leaves within 10 % of the fewest."
+-- about = "What forwarders would leave of a log's POSIX requests, by fewest and most of them, in the shortest window within 10 % of the best."
 -- grain = ["log_id"]
 -- reads = ["core.gathering"]
 -- ---

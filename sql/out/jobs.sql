@@ -1,5 +1,5 @@
 -- ---
--- about = "Runs of jobs as the scheduler accounts for them, with the sums of their logs; what has not ended yet appears until it has."
+-- about = "Runs of jobs in the scheduler's accounting, with sums of their logs; one without an end is listed until it has one."
 -- grain = ["cluster", "job_id", "start_at"]
 -- reads = ["core.job", "main.logs", "main.findings"]
 -- ---

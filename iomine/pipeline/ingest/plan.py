@@ -16,7 +16,7 @@ _SMALLEST_BATCH_BYTES: Final = 1 * MIB
 _BATCHES_PER_WORKER: Final = 4
 # What a log costs beyond its bytes, so that a folder of tiny logs is cut too.
 _LOG_OVERHEAD_BYTES: Final = 4096
-# Workers of our own take as much of the processors to start as one process takes to read more than that, and 3 s of its time.
+# Starting our own workers takes 3 s, and more CPU time than one process needs to read this many bytes.
 _LITTLE_BYTES: Final = 8 * MIB
 
 

@@ -1,8 +1,8 @@
 """A reader process: where logs are decoded, so that a log that kills its reader costs one log.
 
 Parent and child speak JSON, a line each. The parent sends a batch; the child says at last which logs it must reject and which
-files it wrote. Meanwhile it notes which log it begins, or that it works out what follows from several together, where the parent
-looks once it has waited for long: to wake it for each log would take as much as to derive some tables. If the child dies or takes
+files it wrote. Meanwhile the child notes which log it begins, or that it derives from several logs together. The parent reads the
+note only after a long wait: waking it for each log would cost as much as deriving some tables. If the child dies or takes
 too long, the log that it had begun is the culprit: it is rejected, and a new child does the batch without it. Where several were
 together, nobody knows which it was, and a new child does the batch log by log.
 """

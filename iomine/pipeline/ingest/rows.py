@@ -89,7 +89,7 @@ from iomine.sources.darshan import (
 )
 from iomine.units import MIB
 
-# Of columns of a log that what follows from them costs more than to begin with each step of it.
+# From this size of its columns on, deriving from a log costs more than starting each step of it.
 _LONG_BYTES: Final = MIB
 # Layers that have traces, in the order in which Darshan's logs have them; and ranks whose numbers take no memory to speak of.
 _USUAL_LAYERS: Final = (["posix"], ["posix", "mpiio"])

@@ -38,7 +38,7 @@ from iomine.triggers.model import DEFAULT_RULESET, FINDING_LEVELS, Trigger
 from iomine.views.model import JUDGING, tables_read
 from iomine.views.trial import SITE_LIMITS
 
-# What has fired lies together, since most is asked of that and it is little.
+# Fired verdicts are few, and most queries ask for them. So their rows lie together.
 VERDICT_ORDER: Final = ("state", "code", "log_id")
 _CLAIMS: Final = "cost_claim"
 # No trigger asks for them, but every report does, and they take many records to work out.
@@ -134,7 +134,7 @@ def _without_culprits(
     # Where statements fail without any log, none is to blame.
     attempt((), merged)
     found: dict[str, Exception] = {}
-    # No worker judges more at once, so what one failed of fails here; of a large night all would take as long at each attempt.
+    # No worker judges more logs at once, so a failure repeats here. Trying a whole large night would take long at each attempt.
     for span in spans(merged, JUDGED_AT_ONCE):
         first, end = span.edges
         suspects = sorted(id_ for id_, night in partition_of.items() if night in span.partitions and first <= id_ < end)

@@ -29,7 +29,7 @@ from iomine.views.query import ENGINE_VERSION, engine
 OF_NIGHT: Final = "darshan_build"
 VERDICT: Final = "verdict"
 _JUDGED_BY: Final = "judged_by"
-# Of more than this, to look for what holds costs more than it saves.
+# If a larger share is to be judged, looking for what holds costs more than it saves.
 _MOST_RATIO: Final = 0.5
 
 _Files = dict[str, list[LakeFile]]

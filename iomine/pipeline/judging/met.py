@@ -54,7 +54,7 @@ def met_files(
         found, _ = _divided(there, nights, workers)
         plans.append(fabric_files(staging, there, [*merged, *made], site, _largest(found)))
     servers, *fabric = worked(beside(*plans), sharing)
-    # Of what failed there are notes of both steps, and the later ones have those before.
+    # Both steps note what failed, and the notes of the later step include those of the earlier one.
     made = replaced(made, list(chain.from_iterable(fabric))) + servers
     there = replaced(there, made)
     nights |= _nights(made) | _after(file for file in servers if file.table in SLOTS)

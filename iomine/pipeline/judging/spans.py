@@ -23,7 +23,7 @@ from iomine.pipeline.workers.model import Workers
 from iomine.schema.registry import arrow_schema
 from iomine.sqltext import quoted
 
-# Enough for the second that a query takes to plan not to count.
+# Large enough that the second it takes to plan a query is negligible.
 JUDGED_AT_ONCE: Final = 10_000
 _FEWEST_AT_ONCE: Final = 2000
 _EDGE_DIGITS: Final = 4
@@ -172,5 +172,5 @@ def divided(files: Iterable[LakeFile], workers: Callable[[], Workers] | None) ->
     if workers is not None and logs >= 2 * _FEWEST_AT_ONCE:
         at_once = min(at_once, max(_FEWEST_AT_ONCE, ceil(logs / workers().capacity())))
     found = spans(of_logs, at_once)
-    # What takes a worker as long as it would take here is done here, where the views are made anyhow.
+    # One span would take a worker as long as this process, which makes the views anyway. So it is judged here.
     return found, workers if len(found) > 1 else None

@@ -18,7 +18,7 @@ from iomine.units import MIB
 LARGE_BYTES: Final = 128 * MIB
 # To write a file of this size takes no longer than to open it.
 LITTLE_BYTES: Final = MIB
-# How many times as much as came since may lie in a file that is written again.
+# A file is written again if it is at most so many times as large as what is merged with it.
 GROWTH: Final = 4
 
 

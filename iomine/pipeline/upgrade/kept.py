@@ -46,7 +46,7 @@ _SAME_OF_ALL: Final[Mapping[str, tuple[str, Any]]] = {"file_name": ("is_path_cut
 _LISTS: Final = frozenset(_ABOUT)
 _COUNTERS: Final = {layout.table: layout for layout in LAYOUTS.values() if not layout.trailing_words}
 _NUMBERS: Final = ("nprocs", "run_seconds")
-# What a column is worked out to be from records that were kept as unknown is less than what it was.
+# A sum recomputed from kept records is too small where some of them are unknown.
 _SUMS: Final = ("read_bytes", "write_bytes", "read_count", "write_count", "io_core_seconds", "storage_core_seconds")
 
 

@@ -27,7 +27,7 @@ TRIGGER = Trigger(
         "{faulty_bytes_ratio:.0%} of its bytes: {faulty_trouble}. Also on it: {faulty_others}."
     ),
     advice=(
-        "Leave the program as it is, and hold the other findings of this log with care. Least effort: report the link "
+        "Leave the program as it is, and treat the other findings of this log with care. Least effort: report the link "
         "{faulty_link} to the support desk ({faulty_trouble}), and run again on nodes that do not hang behind it. The operators "
         "can reseat or replace the cable; the view link_faults says since when it has been so, and job_links whom else it hit "
         "({faulty_others})."

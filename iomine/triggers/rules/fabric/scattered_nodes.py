@@ -33,8 +33,8 @@ TRIGGER = Trigger(
         "{same_switch_ratio:.0%} of pairs of nodes are behind one switch, and its I/O crosses {tier_count} tiers."
     ),
     advice=(
-        "Rather wait than be scattered. Least effort: ask for few switches, and say for how long you would wait "
-        "for them (`--switches` in Slurm). Operators: give Slurm the fabric (`topology/tree` or `topology/block`), so that it "
+        "Wait for nodes behind few switches. Least effort: ask for few switches, and say how long you would wait for "
+        "them (`--switches` in Slurm). Operators: give Slurm the fabric (`topology/tree` or `topology/block`), so that it "
         "packs jobs by itself; the view job_placement shows {leaf_switch_count} switches by name."
     ),
     cases=(

@@ -27,7 +27,7 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "{mpiio_misaligned_count} POSIX requests beneath MPI-IO ({mpiio_misaligned_ratio:.0%}) started off the file system's "
+        "{mpiio_misaligned_count} POSIX requests of MPI-IO ({mpiio_misaligned_ratio:.0%}) were not aligned to the file system's "
         "blocks and took {mpiio_misaligned_seconds_ratio:.0%} of the time in reads and writes."
     ),
     advice=(

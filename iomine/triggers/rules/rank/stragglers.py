@@ -40,8 +40,8 @@ TRIGGER = Trigger(
     ),
     finding=(
         "Stragglers: {straggler_count}. The slowest, rank {straggler_rank} (host {straggler_host}), needed "
-        "{straggler_slowdown_ratio:.1f} times as long as the median rank for the same requests, and spent "
-        "{straggler_wait_ratio:.0%} of the run more in I/O."
+        "{straggler_slowdown_ratio:.1f} times as long as the median rank for the same requests; its I/O "
+        "took longer than the median rank's by {straggler_wait_ratio:.0%} of the run."
     ),
     advice=(
         "Look at what rank {straggler_rank} does that others do not: other files, another file system, a log that it flushes.",

@@ -28,7 +28,7 @@ TRIGGER = Trigger(
     finding="Lustre's servers were slow: they made the I/O of this job {weather_slowdown_ratio:.1f} times as long as usual.",
     advice=(
         "Run again before you change the program: I/O that took {weather_slowdown_ratio:.1f} times as long as usual says "
-        "little about it. Compare with earlier runs of the same program, and hold the other findings of this log with care. "
+        "little about it. Compare with earlier runs of the same program, and treat the other findings of this log with care. "
         "If it is slow at the same hours each day, start the job at others. The operators can see in the views which targets "
         "and which jobs caused it."
     ),
