@@ -202,7 +202,7 @@ def test_a_log_is_not_narrowed(iomine, site: Path) -> None:
     """Who names a log and a user is asked to name one of both."""
     answer = iomine("show", "aa00000000000001", "--user", "bob", "--warehouse", site)
     assert 2 == answer.exit_code
-    assert "leave --user, --app" in answer.stderr
+    assert "--until are for a list of logs: leave them out" in answer.stderr
 
 
 @pytest.mark.parametrize(

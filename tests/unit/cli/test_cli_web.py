@@ -66,7 +66,7 @@ def test_who_sees_everything_is_said_or_asked(iomine, warehouse: Path, tmp_path:
     for place in (everywhere, ("--socket", str(tmp_path / "s"))):
         refused = iomine("serve", *place, "--port", "0", "--warehouse", warehouse)
         assert (2, "") == (refused.exit_code, refused.stdout)
-        assert refused.stderr.startswith("Who may see what is not said: write ")
+        assert refused.stderr.startswith("The access rules are missing: write ")
     site = tmp_path / "w"
     site.mkdir()
     shutil.copy(warehouse / "iomine.duckdb", site)
