@@ -1,4 +1,4 @@
-"""The tables of docs/formats.md: what each format of logs and traces says, out of the mapping by which it is read."""
+"""The tables of docs/formats.md: what each format of logs and traces says, taken from the mapping by which it is read."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -12,9 +12,9 @@ from iomine.sources.darshan import LAYOUTS
 from iomine.sources.traced import CALLS, KINDS, Requests, segments_of
 
 _INTRO: Final = """\
-All of these are read into the same tables, so that every view, trigger, report and mail answers for them. What a format does not
+All of these formats are read into the same tables, so every view, trigger, report and mail covers them. What a format does not
 say is NULL, never zero, and what depends on it is `unknown`, with the input that would answer. `logs.source_format` says what a
-row came from, and `core.module` what is to be known of a module of a log.
+row came from, and `core.module` has notes on each module of a log.
 
 | | Darshan 3.00 to 3.41 | 2.03 to 2.06 | 2.00 to 2.02 | 1.21 to 1.24 | DFTracer | Recorder as Parquet |
 |---|---|---|---|---|---|---|
@@ -30,30 +30,30 @@ row came from, and `core.module` what is to be known of a module of a log.
 | Lustre layouts, heat maps | where Darshan has them | no | no | no | no | no |
 | steps above calls (`app_phase`) | no | no | no | no | yes | no |
 
-Rejected, with a sentence that says what to do: Darshan 1.0 to 1.20, which its own tools of that time refused too; folders in
-Recorder's own format, which `recorder2parquet` converts; OTF2 archives."""
+Rejected, with a sentence that says what to do: Darshan 1.0 to 1.20, which Darshan's own tools of that time refused too; folders
+in Recorder's own format, which `recorder2parquet` converts; OTF2 archives."""
 _LEGACY: Final = """\
 ## Darshan 1.21 to 2.06
 
 A file has one record in a log, for all layers together. It becomes a row of each table whose calls are not zero. Bytes, sizes,
-offsets and times of POSIX and stdio are one sum: they stand in the table of the layer that was used, and where both were, in
-`posix_file`, while `stdio_file` has its calls alone and both modules are marked. Independent and collective opens of PnetCDF are
-added.
+offsets and times of POSIX and stdio are one sum. They are in the table of the layer that was used. If both layers were used, they
+are in `posix_file`, `stdio_file` has its calls alone, and both modules are marked. Independent and collective opens of PnetCDF
+are added.
 
-A rank that opened more than 1,024 files has one record for all of them. It keeps counts, bytes, bins and durations; what makes no
-sense in a sum is NULL, and the module is marked. In 32-bit programs, as on Blue Gene/P, offsets beyond 2 GiB were recorded as
-lower ones. So a highest offset between 1 and 2 GiB is NULL if more than 2 GiB were moved, and the module says for how many
-records."""
+A rank that opened more than 1,024 files has one record for all of them. It keeps counts, bytes, bins and durations. Columns that
+have no meaning as a sum are NULL, and the module is marked. In 32-bit programs, as on Blue Gene/P, offsets beyond 2 GiB were
+recorded as lower ones. So a highest offset between 1 and 2 GiB is NULL if more than 2 GiB were moved, and the module says
+for how many records."""
 _TRACES: Final = """\
 ## DFTracer and Recorder
 
 `posix_file` and `stdio_file` are worked out from requests and calls, by the rules by which Darshan counts while a program runs;
-`core.module` says so. A process of DFTracer counts as a rank, in the order of process ids. Calls that count are these; others are
-left out."""
+`core.module` says so. A process of DFTracer counts as a rank, in the order of process ids. The calls in this table count; others
+are left out."""
 
 
 def formats_page(made: str) -> str:
-    """The page.
+    """The text of docs/formats.md.
 
     Args:
         made: the line that says that it is made.
@@ -76,7 +76,7 @@ def _caveats() -> Iterator[str]:
 
 
 def _legacy(module: str) -> Iterator[str]:
-    """Columns of a module's table, by the first format that knows them."""
+    """Rows of the columns of a module's table, by the first format that has them."""
     of_first: dict[str | None, list[str]] = {}
     for name, source in columns(module, max(ABSENT)).items():
         first = next((version for version in sorted(ABSENT) if columns(module, version).get(name)), None)
@@ -97,7 +97,7 @@ def _calls() -> Iterator[str]:
 
 
 def _unseen() -> Iterator[str]:
-    """Columns that are never known, and those that are not where offsets are not."""
+    """A table of the columns that are never known, and of those that are unknown without offsets."""
     yield "| table | never known | not known where an offset of that direction is not |"
     yield "|---|---|---|"
     for layer in CALLS:
@@ -108,7 +108,7 @@ def _unseen() -> Iterator[str]:
 
 
 def _unknown(layer: str, offset: int) -> Mapping[str, object]:
-    """What of the record of a file that one rank read and wrote is not known."""
+    """The unknown columns of the record of a file that one rank read and wrote."""
     one, nothing = np.zeros(2, np.int64), np.empty(0, np.int64)
     requests = Requests(one, one, np.arange(2), one + offset, one + 1, one * 0.0, one + 1.0)
     calls = OtherCalls(layer, nothing, nothing, nothing, KINDS[layer], nothing * 0.0, nothing * 0.0)

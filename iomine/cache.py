@@ -1,4 +1,4 @@
-"""What takes seconds to make and is the same each time, kept in the user's cache folder.
+"""A cache in the user's cache folder, for what takes seconds to make and is the same each time.
 
 The folder is `iomine` below `$XDG_CACHE_HOME`, or below `~/.cache`. It may be deleted at any time. Programs are among what is
 kept, so nothing is taken from a folder or a file that another account could have written.
@@ -21,7 +21,7 @@ _HASH_BYTES: Final = 32
 def cached(key: str, make: Callable[[], bytes]) -> bytes:
     """Bytes from the cache, made and kept where they are not in it.
 
-    A file that was cut short or changed is made anew. A folder that cannot be read or written costs time and nothing else.
+    A file that was cut short or changed is made again. A folder that cannot be read or written costs time and nothing else.
 
     Args:
         key: a file name that no two contents share.

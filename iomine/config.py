@@ -18,7 +18,7 @@ Toml = str | dict[str, Any]
 
 
 def config_of(warehouse: Path) -> Path | None:
-    """The `iomine.toml` that speaks for a warehouse: that of the command or host where it names the warehouse, else its own.
+    """The `iomine.toml` that speaks for a warehouse: that of the command or host where it names the warehouse, otherwise its own.
 
     Raises:
         UsageError: the file cannot be read.
@@ -82,7 +82,7 @@ def parse_toml(toml: Toml) -> dict[str, Any]:
 
 
 def table_of(tables: Mapping[str, Any], name: str) -> dict[str, Any] | None:
-    """What the tables of an `iomine.toml` say in place of the file of a name, such as `digest`; None where they say nothing.
+    """What the tables of an `iomine.toml` say instead of the file of a name, such as `digest`; None where they say nothing.
 
     Raises:
         UsageError: the name stands for something else there.

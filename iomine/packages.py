@@ -1,4 +1,4 @@
-"""What installed packages bring, by their entry points: triggers, views and sources beside ours."""
+"""Loads the triggers, views and sources that installed packages bring by their entry points."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

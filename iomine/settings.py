@@ -108,7 +108,7 @@ def read_site_file(file: Path, what: str, parse: Callable[[Toml], _Value], *, is
         where, toml = said or (str(file), "")
     else:
         if said:
-            raise UsageError(f"{file} and {said[0]} say the same: `iomine config migrate` makes one of both.")
+            raise UsageError(f"{file} and {said[0]} hold the same settings: `iomine config migrate` merges them.")
         where = str(file)
     try:
         return parse(toml)
@@ -151,7 +151,7 @@ def read_secret(file: Path, what: str) -> bytes:
     except OSError as error:
         raise UsageError(f"The {what} {file} cannot be read ({error.strerror}): name a file that can.") from error
     if not stat.S_ISREG(status.st_mode):
-        raise UsageError(f"The {what} {file} is not a regular file: name one that keeps its bytes.")
+        raise UsageError(f"The {what} {file} is not a regular file: name a regular file.")
     if stat.S_IMODE(status.st_mode) & 0o077:
         raise UsageError(
             f"The {what} {file} is open to others than its owner: make another, or run `chmod 600` if nobody saw it."

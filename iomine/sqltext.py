@@ -15,7 +15,7 @@ def name_of(*parts: str) -> str:
 
 
 def literal(value: object) -> str:
-    """A value as SQL, in signs that can all be seen.
+    """A value as SQL, in visible characters only.
 
     Raises:
         TypeError: no value of that kind is known.

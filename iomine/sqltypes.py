@@ -20,7 +20,7 @@ def duckdb_type(kind: pa.DataType) -> str:
         TypeError: no field has such a type.
     """
     if pa.types.is_dictionary(kind):
-        # How Arrow saves space; the values are what a query sees.
+        # Arrow encodes values this way to save space; a query sees the values only.
         return duckdb_type(kind.value_type)
     if pa.types.is_list(kind):
         return f"{duckdb_type(kind.value_type)}[]"

@@ -1,6 +1,6 @@
-"""Puts the commands together: every module beside this one that has a `command` is one, named as the module.
+"""Builds the command line: each module beside this one that has a function `command` is a command, named as the module.
 
-Command modules load what is heavy inside their functions, so that `iomine --help` answers at once.
+Command modules import heavy modules inside their functions, so that `iomine --help` answers at once.
 """
 
 import importlib
@@ -15,7 +15,7 @@ import typer
 from iomine.cli.terminal.failures import guarded
 from iomine.cli.terminal.text import LOG_FORMAT_VARIABLE, LogFormat
 
-# They ask for rows, and load pyarrow where they need more than that.
+# These commands ask for rows, and load pyarrow only if they need more.
 _WITHOUT_ARROW = ("show",)
 _EPILOG = "Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 misused, 3 done with rejects."
 
@@ -24,7 +24,7 @@ def build_app(asked: str | None = None) -> typer.Typer:
     """The command line, as typer has it.
 
     Args:
-        asked: the one command that is needed; what is no command, and None, are answered from all of them.
+        asked: the only command to load; all commands are loaded for None, or for a name that is not a command.
     """
     app = typer.Typer(name="iomine", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(epilog=_EPILOG)(guarded(_iomine, loads_arrow=False))
@@ -34,7 +34,7 @@ def build_app(asked: str | None = None) -> typer.Typer:
 
 
 def commands(asked: str | None = None) -> dict[str, Callable[..., None]]:
-    """The function of every command, by name; that of one alone where there is one of the name."""
+    """The functions of all commands by name, or the function of one command, if there is one of that name."""
     found: dict[str, Callable[..., None]] = {}
     modules = list(pkgutil.iter_modules([str(Path(__file__).parent)]))
     for info in [each for each in modules if each.name == asked] or modules:
@@ -65,7 +65,7 @@ def _iomine(
     ] = None,
     log_format: Annotated[
         LogFormat | None,
-        typer.Option("--log-format", help="How stderr is written; json: one line an event.", show_default="text"),
+        typer.Option("--log-format", help="Format of stderr; json: one line per event.", show_default="text"),
     ] = None,
 ) -> None:
     """Read a computing centre's I/O logs, and say what is wrong, what it cost and what to change."""

@@ -1,4 +1,4 @@
-"""`iomine backfill`: what the site's settings say for a range of nights, without what follows a night."""
+"""`iomine backfill`: sweeps a range of nights as the site's settings say, without the steps that follow a night."""
 # ruff: noqa: PLC0415
 
 import datetime as dt
@@ -39,7 +39,7 @@ def command(
     hours: Annotated[
         str | None,
         typer.Option(
-            "--hours", metavar="FROM-TO", help="Begin a night in these hours of this host only, such as 20-6.", show_default="all"
+            "--hours", metavar="FROM-TO", help="Begin nights only in these hours of this host, such as 20-6.", show_default="all"
         ),
     ] = None,
     cluster: OnlyCluster = None,
@@ -47,9 +47,9 @@ def command(
 ) -> None:
     """Sweep a range of nights of the clusters in iomine.toml.
 
-    No mail is sent. Begun again after it was killed, it passes over nights that were done. At its end, nights that were swept
-    before earlier ones are judged anew, as if all had come in order. A night that fails is named, and does not keep
-    the others from being swept; the exit status is 1 then. Start it with `nice ionice -c 3` where others need the disks more.
+    No mail is sent. If it was killed, run it again: it skips the nights that are done. At its end it judges again the nights that
+    were swept before earlier ones, as if all had come in order. If a night fails, it is named, the other nights are still swept,
+    and the exit status is 1. Start it with `nice ionice -c 3` if others need the disks more.
     """
     from iomine.cli.terminal.sweeps import status_of, swept
     from iomine.lake import Warehouse as Folder
@@ -60,7 +60,7 @@ def command(
     Folder(warehouse).lake.check_version()
     until = until or as_night("yesterday")
     if until < since:
-        raise UsageError(f"--until {until} lies before --since {since}: swap them.")
+        raise UsageError(f"--until {until} is before --since {since}: change one of them.")
     open_hours = hours_of(hours)
     pace = Pace(files_per_second, _size(bytes_per_second))
     config = site_config(warehouse)
@@ -90,7 +90,7 @@ def command(
         left = human_seconds(sum(seconds) / len(seconds) * (len(every) - done))
         typer.echo(f"{said}: {_counted(summary)}; {so_far}, about {left} left")
     for name, settled in backfill.settled():
-        typer.echo(f"{name}: {counted(settled, 'night')} judged anew by the nights before")
+        typer.echo(f"{name}: {counted(settled, 'night')} judged again by the nights before")
     if status := 1 if 1 in statuses else max(statuses):
         raise typer.Exit(status)
 

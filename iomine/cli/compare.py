@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from iomine.report.facts import Place
 
 Nights = tuple[dt.date, dt.date]
-# What a log, a job or a file is hardly called.
+# Logs, jobs and files hardly have such names.
 _NIGHTS: Final = re.compile(r"\d{4}-\d{2}-\d{2}(\.\..*)?")
 _LISTED: Final = 5
 
 
 class Grouping(StrEnum):
-    """Whose findings are compared."""
+    """How findings are grouped for the comparison."""
 
     FINDING = "finding"
     USER = "user"
@@ -55,7 +55,7 @@ _KEYS: Final = {
     Grouping.APP: ("app",),
     Grouping.CODE: ("code",),
 }
-# What matters most on a narrow terminal.
+# Columns that a narrow terminal shows first.
 _IMPORTANT: Final = (
     *("first_night", "change", "user", "app", "code", "cost_core_seconds", "finding_count", "cost_core_seconds_before"),
     *("finding_count_before", "io_ratio", "log_count", "last_night"),
@@ -82,11 +82,12 @@ def command(
     by: Annotated[
         Grouping | None,
         typer.Option(
-            "--by", help="Compare each user's programs by trigger, or nights by one of these alone.", show_default="finding"
+            "--by", help="Group findings by user, program and trigger, or by one of these alone.", show_default="finding"
         ),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", metavar="N", min=1, help="Of nights the largest changes only.", show_default="all")
+        int | None,
+        typer.Option("--limit", metavar="N", min=1, help="Show only the largest changes between nights.", show_default="all"),
     ] = None,
     since: Since = None,
     until: Until = None,
@@ -100,11 +101,11 @@ def command(
 ) -> None:
     """Show what changed from one run to another, or from one night to another.
 
-    Of two runs it says how much longer the second took, what explains that, and which findings are gone, new or the same; with
-    --standalone or --out it draws both on one page. Of two nights it shows which findings are new, gone, more or less: those of
-    users and programs that did not run (not run) are listed apart from those that are gone, and so are those that could not be
-    assessed any more (unknown). Ranges are compared by their means for a night that has such logs. --user, --app, --account,
-    --since and --until select the logs of the nights, or the runs of the lineage, that are compared.
+    For two runs it shows how much longer the second took, what explains that, and which findings are gone, new or the same; with
+    --standalone or --out it draws both on one page. For two nights it shows which findings are new, gone, more or less. Findings
+    of users and programs that did not run (not run), or that could not be assessed any more (unknown), are listed apart from
+    those that are gone. Ranges are compared by their means per night with such logs. --user, --app, --account, --since and
+    --until select the logs of the nights, or the runs of the lineage, that are compared.
     """
     if lineage is None and (before is None or after is None):
         raise UsageError("Name two runs, or two nights, or one lineage with --lineage ID.")

@@ -35,9 +35,9 @@ def command(
 ) -> None:
     """Check, show or explain a site's settings, or put older files into one.
 
-    "check" names all that is wrong, and ends with status 2 then. "show" prints what files set. "explain" says what a
-    setting is for. "migrate" merges the files of a warehouse, such as digest.toml, into its iomine.toml, and keeps each as
-    digest.toml.merged.
+    "check" lists all faults, and exits with status 2 if there are any. "show" prints the settings that files make. "explain"
+    describes a setting. "migrate" merges the files of a warehouse, such as digest.toml, into its iomine.toml, and keeps each
+    as digest.toml.merged.
     """
     if key is not None and action is not Action.EXPLAIN:
         raise UsageError(f"`iomine config {action}` takes no key: `iomine config explain {key}` explains one.")
@@ -58,7 +58,7 @@ def _check(warehouse: Path) -> None:
     found = list(problems(warehouse))
     if found:
         refuse(found)
-    typer.echo(visible(f"{config_of(warehouse) or f'{warehouse} has no iomine.toml, and what it has'}: nothing is wrong."))
+    typer.echo(visible(f"{config_of(warehouse) or f'{warehouse}, which has no iomine.toml'}: nothing is wrong."))
 
 
 def _show(warehouse: Path) -> None:
@@ -96,4 +96,4 @@ def _migrate(warehouse: Path) -> None:
         made.with_suffix(".new").replace(made)
     except OSError as error:
         raise OutputError(f"{error.filename} cannot be written ({error.strerror}): run it as the warehouse's owner.") from error
-    typer.echo(f"{made} says what these said, kept as NAME.merged: {', '.join(file.name for file in files)}")
+    typer.echo(f"{made} has the settings of these files, kept as NAME.merged: {', '.join(file.name for file in files)}")

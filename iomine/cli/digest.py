@@ -38,15 +38,15 @@ def command(
         typer.Option("--smtp", metavar="HOST:PORT", help="Mail server.", show_default="that of digest.toml"),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Write mails to the outbox as a preview, and note nothing.")] = False,
-    takes: Annotated[bool, typer.Option("--take", help="Do what the mail on stdin asks for; for an alias to pipe to.")] = False,
+    takes: Annotated[bool, typer.Option("--take", help="Do what the mail on stdin asks for; a mail alias calls it.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
     """Mail each user what is wrong with their runs, and what to change.
 
     A mail reports what is new since the last one; the first reports the last 14 nights. Project leads and operators get mails
-    if digest.toml in the warehouse names them. No finding is mailed twice within 14 days, and no mail is empty.
-    Exit status 3 says that a mail could not be sent.
+    if digest.toml in the warehouse names them. A finding is mailed again only after cooldown_days (14, unless digest.toml sets
+    another number), and no mail is empty. Exit status 3 means that a mail could not be sent.
     """
     if takes:
         from iomine.pipeline.digest import take_mail

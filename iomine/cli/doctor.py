@@ -23,7 +23,7 @@ from iomine.cli.options import DEFAULT_WAREHOUSE, Warehouse, database_of
 from iomine.errors import IomineError, did_you_mean
 from iomine.units import GIB, counted, human_bytes, visible
 
-# A night of a large centre is a few GiB; below this the next sweep may well end in the middle.
+# A night of a large centre takes a few GiB; with less free space the next sweep may fail halfway.
 _SPACE_TO_WORK: Final = 10 * GIB
 _LOAD_SECONDS: Final = 60
 _SLURM_FILE: Final = "slurm.toml"
@@ -31,7 +31,7 @@ _SLURM_FILE: Final = "slurm.toml"
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at.
+    """The result of one check.
 
     Attributes:
         state: whether it is sound.
@@ -50,8 +50,8 @@ def command(
 ) -> None:
     """Check this installation and the warehouse.
 
-    Gives a line for each thing looked at, with what to do about it, and ends with status 1 where one of them would
-    keep iomine from working.
+    Prints a line for each check, with what to do about a fault, and exits with status 1 if a fault would keep iomine
+    from working.
     """
     checks = []
     for look in (_python, _libraries, _darshan, _folder, _access, _locks, _settings, _rules, _slurm, _database, _backfill):
@@ -67,10 +67,10 @@ def command(
 
 
 def _looked(look: Callable[[Path], Iterator[Check]], warehouse: Path) -> Iterator[Check]:
-    """What a look finds; one that fails itself must not hide what the others find."""
+    """The results of a group of checks; a group that fails itself must not hide the results of the others."""
     try:
         yield from look(warehouse)
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is what the doctor was called for
+    except Exception as error:  # noqa: BLE001 - any failure is a result
         yield Check(
             "fail", f"{look.__name__.strip('_')} cannot be checked ({type(error).__name__}: {error})", "install iomine again"
         )
@@ -124,7 +124,7 @@ def _darshan(_warehouse: Path) -> Iterator[Check]:
         yield Check(
             "fail",
             f"libdarshan-util does not load ({why}): logs with records of older versions are rejected",
-            "take a Python for which PyDarshan has a wheel, or name the library's folder in LD_LIBRARY_PATH",
+            "use a Python version for which PyDarshan has a wheel, or name the library's folder in LD_LIBRARY_PATH",
         )
 
 
@@ -159,18 +159,18 @@ def _space(folder: Path) -> Check:
     free = shutil.disk_usage(folder).free
     if free >= _SPACE_TO_WORK:
         return Check("ok", f"{human_bytes(free)} free")
-    return Check("warn", f"only {human_bytes(free)} free", f"make room until {human_bytes(_SPACE_TO_WORK)} are")
+    return Check("warn", f"only {human_bytes(free)} free", f"free at least {human_bytes(_SPACE_TO_WORK)}")
 
 
 def _access(warehouse: Path) -> Iterator[Check]:
-    """Whom the files of logs, pages and mails are open to."""
+    """Checks who can read the files of logs, pages and mails."""
     from iomine.pipeline.site.config import site_config
     from iomine.sharing import giving, group_of, openness
 
     try:
         nightly, group = site_config(warehouse).nightly, group_of(warehouse)
     except IomineError:
-        # What is wrong with the settings is said of these.
+        # Faults of the settings are results of another check.
         return
     places = [warehouse, *(Path(place) for place in (nightly.outbox, nightly.site) if place)]
     for place in places:
@@ -181,7 +181,7 @@ def _access(warehouse: Path) -> Iterator[Check]:
             yield Check("ok", f"{place} is closed to others than its owner and group")
         else:
             what = f"others can read {counted(seen.read_count, 'file')} and write {counted(seen.write_count, 'path')} in {place}"
-            yield Check("warn", f"{what}, {seen.first} for one", f"run `chmod -R o-rwx {shlex.quote(str(place))}`")
+            yield Check("warn", f"{what}, such as {seen.first}", f"run `chmod -R o-rwx {shlex.quote(str(place))}`")
         if group is not None and not seen.is_given:
             yield Check("warn", f"{place} is not of the group in the settings", f"run `{giving(place, group)}`")
 
@@ -242,7 +242,7 @@ def _settings(warehouse: Path) -> Iterator[Check]:
 
 
 def _rules(warehouse: Path) -> Iterator[Check]:
-    """What comes from the site itself and from packages."""
+    """Lists the rules and sources that the site or packages bring."""
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.site.rules import site_rules
     from iomine.sources.inputs import package_sources
@@ -294,28 +294,28 @@ def _database(warehouse: Path) -> Iterator[Check]:
 
 
 def _backfill(warehouse: Path) -> Iterator[Check]:
-    """What a backfill that was killed has left to be settled."""
+    """Looks for nights that a killed backfill has left to be judged again."""
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.corrections import unsettled
 
     if nights := sorted(night for _, night in unsettled(Folder(warehouse)).noted()):
-        what = f"{counted(len(nights), 'night')} came after later ones, which are not judged anew yet"
-        yield Check("warn", what, f"run `iomine backfill --since {nights[0]} --until {nights[0]}`, which ends with that")
+        what = f"{counted(len(nights), 'night')} came after later ones, which are not judged again yet"
+        yield Check("warn", what, f"run `iomine backfill --since {nights[0]} --until {nights[0]}`, which judges them at its end")
 
 
 def _failures(database: Path) -> Iterator[Check]:
-    """What of the logs could not be worked out, which is a fault of this program."""
+    """Looks for derivations that failed on logs, which are faults of this program."""
     from iomine.views.query import ask
     from iomine.views.questions import question
 
     (row,) = ask(database, question("doctor/failures")).to_pylist()
     if row["failures"]:
-        what = f"{counted(row['failures'], 'derivation')} of {counted(row['logs'], 'log')} failed, of {row['first']} for one"
+        what = f"{counted(row['failures'], 'derivation')} of {counted(row['logs'], 'log')} failed, for example of {row['first']}"
         yield Check("warn", what, "`iomine status` lists them; report it with such a log")
 
 
 def _fault(ask: Callable[[str], object], table: str) -> str | None:
-    """Why a table cannot be read; counting opens every file, and reads no more than its last bytes."""
+    """The reason why a table cannot be read, if there is one. A count opens every file, and reads only its last bytes."""
     try:
         ask(f"SELECT count(*) FROM lake.{table}")  # noqa: S608
     except IomineError as error:

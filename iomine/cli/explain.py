@@ -28,8 +28,8 @@ def command(
 ) -> None:
     """Show a trigger's manual page.
 
-    It says what the trigger finds, why, against which thresholds, and what to change, with programs that do it. Where the
-    warehouse has thresholds or triggers of its own, it says those. Without a code, all triggers are listed.
+    It shows what the trigger finds, why that matters, its thresholds, and what to change, with programs that do it. Thresholds
+    and triggers of the warehouse are shown if it has its own. Without a code, all triggers are listed.
     """
     from iomine.cli.terminal.formats import write
     from iomine.triggers import MANUALS, reference_table
@@ -229,7 +229,7 @@ def _sources(trigger: "Trigger") -> list[str]:
     if trigger.cost:
         lines.append(f"`{trigger.cost}` is its cost: {trigger.about(trigger.cost)}")
     if trigger.cost and trigger.level in ("high", "warn"):
-        lines.append(f"Where that is less than {FINDING_CORE_SECONDS:g} core-second, its level is info.")
+        lines.append(f"If that is less than {FINDING_CORE_SECONDS:g} core-second, its level is info.")
     return lines
 
 
@@ -248,7 +248,7 @@ def _wrapped(text: str, indent: str = "") -> str:
 def _question(trigger: "Trigger") -> str:
     from iomine.sqltext import quoted
 
-    # Only what weighs much in the default ruleset becomes a finding. Ruleset and code are ours.
+    # Only verdicts of level high or warn in the default ruleset are findings. Ruleset and code are strings of ours.
     if trigger.ruleset == "iomine" and trigger.level in ("high", "warn"):
         columns, source, order = "log_id, user, app, finding, cost_core_seconds", "findings WHERE", "cost_core_seconds DESC"
     else:

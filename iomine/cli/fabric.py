@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from iomine.derive.fabric import Graph
     from iomine.views.passing import Connection
 
-# Of so many last nights that have some, snapshots may still hold; what stays as it is is stored once.
+# Snapshots of so many last nights may still hold: a fabric that does not change is stored only once.
 _NIGHTS: Final = 5
 _LONGEST: Final = 100
 _GUID_DIGITS: Final = 16
@@ -75,7 +75,7 @@ def _table(names: "Sequence[str]", rows: "Sequence[tuple[Any, ...]]") -> "pa.Tab
 
 
 class _Fabric:
-    """The fabric as it was read last."""
+    """The newest known state of the fabric."""
 
     def __init__(self, con: "Connection", cluster: str | None) -> None:
         import pyarrow as pa
@@ -184,7 +184,7 @@ class _Fabric:
         for one, other in ways:
             if way := way_between(self._graph, self._routes, one, other):
                 if len(ways) > 1:
-                    say(f"The first of {len(ways)} pairs of devices that are meant: name guids for another.")
+                    say(f"{len(ways)} pairs of devices have these names, and this is the first: name guids to choose another.")
                 return way
         kind = "loop, or lead nowhere" if self._routes.num_rows else "are not known, and no links lead there"
         raise UsageError(f"There is no way from {source} to {dest}: forwarding tables {kind}.")

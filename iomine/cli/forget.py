@@ -25,14 +25,14 @@ def command(
 ) -> None:
     """Take a log, a night or a machine out of the warehouse.
 
-    With --cluster alone all of a machine is forgotten, its statistics and accounting too. Files of logs stay where they are: a
-    sweep that finds them reads them again.
+    With --cluster alone, everything of a machine is forgotten, also its statistics and accounting. Files of logs stay where they
+    are: a sweep that finds them reads them again.
     """
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.corrections import counted_logs, forget, matter_of
 
     if log is None and night is None and cluster is None:
-        raise UsageError("What is to be forgotten is not said: give --log, --night or --cluster.")
+        raise UsageError("Nothing to forget is named: give --log, --night or --cluster.")
     if log is not None and night is not None:
         raise UsageError("--log and --night are two things to forget: give one of them.")
     folder = Folder(warehouse)
@@ -42,7 +42,7 @@ def command(
 
 
 def confirm(asked: str, *, yes: bool) -> None:
-    """Asks, unless it is answered already.
+    """Asks for confirmation, unless it is given already.
 
     Raises:
         UsageError: nobody is there to answer, or the answer is no.

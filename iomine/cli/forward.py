@@ -44,19 +44,21 @@ def command(
     what: LogOrJob,
     *,
     forwarders: Annotated[
-        str | None, typer.Option("--forwarders", metavar="N|host|1:RATIO", help="How many, one a host, or one for so many ranks.")
+        str | None,
+        typer.Option("--forwarders", metavar="N|host|1:RATIO", help="How many: N, one per host, or one per RATIO ranks."),
     ] = None,
     window: Annotated[
         str | None, typer.Option("--window", metavar="TIME|tick", help="How long requests are held; tick: collective calls.")
     ] = None,
     cap: Annotated[
-        str | None, typer.Option("--cap", metavar="SIZE", help="Most that is sent at once.", show_default="4MiB")
+        str | None, typer.Option("--cap", metavar="SIZE", help="Largest piece that is sent at once.", show_default="4MiB")
     ] = None,
     stripe: Annotated[
         str | None, typer.Option("--stripe", metavar="SIZE", help="Stripe of all files.", show_default="as laid out, else 1MiB")
     ] = None,
     within: Annotated[
-        str | None, typer.Option("--within", metavar="TIME", help="When files are to be written.", show_default="as they were")
+        str | None,
+        typer.Option("--within", metavar="TIME", help="Time within which files must be written.", show_default="as they were"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for machines.")] = False,
     cluster: OnlyCluster = None,
@@ -65,8 +67,8 @@ def command(
     """Show what gathering requests and files would change for a log.
 
     Forwarders stand between ranks and file system: each gathers what some ranks ask for, merges what touches, and sends it on in
-    large pieces. MPI-IO's aggregators, HDF5 subfiling and ADIOS2 do as much, and the advice says how to set them. Sizes and times
-    have units: 4MiB, 10ms. Of a job it shows each log.
+    large pieces. MPI-IO's aggregators, HDF5 subfiling and ADIOS2 do the same, and the advice says how to set them. Sizes and
+    times have units: 4MiB, 10ms. For a job it shows each log.
     """
     from iomine.cli.terminal.forwarding import change_of
     from iomine.cli.terminal.questions import ask_own
@@ -102,7 +104,7 @@ def _asked(forwarders: str | None, window: str | None, cap: str | None, stripe: 
     """What the options say.
 
     Raises:
-        UsageError: one makes no sense.
+        UsageError: an option has a value that makes no sense.
     """
     from iomine.cli.terminal.forwarding import Asked
     from iomine.derive.coalesce import CAP_BYTES, STRIPE_BYTES
@@ -110,7 +112,7 @@ def _asked(forwarders: str | None, window: str | None, cap: str | None, stripe: 
     cap_bytes, stripe_bytes = _bytes("--cap", cap), _bytes("--stripe", stripe)
     most, step = cap_bytes or CAP_BYTES, stripe_bytes or STRIPE_BYTES
     if (cap or stripe) and most % step:
-        raise UsageError(f"The cap, {most:,} bytes, is no multiple of the stripe, {step:,} bytes: give one that is with --cap.")
+        raise UsageError(f"The cap, {most:,} bytes, is not a multiple of the stripe, {step:,} bytes: change --cap or --stripe.")
     return Asked(*_forwarders(forwarders), _window(window), cap_bytes, stripe_bytes, _seconds("--within", within))
 
 

@@ -63,7 +63,7 @@ def command(
         raise UsageError("--format and --json are for a comparison: add --compare, or leave them out.")
     _judge(folder, triggers, ruleset)
     if assignments or thresholds is not None:
-        say(f"Sweeps judge by {folder.root / 'thresholds.toml'}: put the thresholds there that are to stay.")
+        say(f"Sweeps judge by {folder.root / 'thresholds.toml'}: write thresholds there to keep them.")
 
 
 def _triggers(folder: "Folder", assignments: list[str], thresholds: Path | None, ruleset: str | None) -> dict[str, "Trigger"]:

@@ -21,13 +21,15 @@ def command(
     *,
     days: Annotated[
         int | None,
-        typer.Option("--days", metavar="N", min=1, max=366, help="Days for which it holds.", show_default="that of access.toml"),
+        typer.Option(
+            "--days", metavar="N", min=1, max=366, help="Days for which the link is valid.", show_default="that of access.toml"
+        ),
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
     """Sign a link to a user's pages, or to one report, that needs no login.
 
-    Who has the link sees what it leads to on `iomine serve`, until it ends. It needs access.toml in the warehouse.
+    Anyone who has the link sees what it leads to on `iomine serve`, until the link expires. The warehouse must have access.toml.
     """
     from iomine.pipeline.digest import site_settings
     from iomine.post.access import ACCESS_FILE, KEY_FILE, site_access

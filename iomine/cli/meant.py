@@ -1,4 +1,4 @@
-"""Which log or job is meant by what people have of it: an id, its beginning, a path, or the file itself."""
+"""Finds the log or job that people name by its id, the beginning of its id, its path, or the file itself."""
 # ruff: noqa: PLC0415
 
 from collections.abc import Iterator, Sequence
@@ -58,7 +58,7 @@ def meant(database: Path, what: str, cluster: str | None, *, may_be_file: bool =
 
     Args:
         database: the catalog.
-        what: what people have of it.
+        what: how people name it.
         cluster: its machine, None for any.
         may_be_file: whether it may name a file that lies here, which is read then.
 

@@ -21,8 +21,8 @@ def command(
 ) -> None:
     """Move the logs of one machine to another.
 
-    All that is kept of the machine is added to what the other has, and no log is read. Then run `iomine judge`: it judges by
-    the statistics and settings of the other machine.
+    Everything that is kept of the first machine is added to the second, and no log is read. Then run `iomine judge`: it judges
+    by the statistics and settings of the second machine.
     """
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.corrections import counted_logs, matter_of, move
@@ -33,4 +33,4 @@ def command(
     matter = matter_of(folder, cluster, None, None)
     confirm(f"Move {counted(counted_logs(folder, matter), 'log')} of {cluster} to {to}?", yes=yes)
     move(folder, matter, to)
-    say(f"{to} has them now. `iomine judge` judges them anew.")
+    say(f"{to} has them now. `iomine judge` judges them again.")

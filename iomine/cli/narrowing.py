@@ -1,4 +1,4 @@
-"""Whose logs, and of which nights, options ask for; and what to say where there are none."""
+"""The logs and nights that options select, and the message if there are none."""
 # ruff: noqa: PLC0415
 
 import datetime as dt
@@ -67,7 +67,7 @@ class Narrowing:
         until = f" up to {self.last_night}" if self.last_night else ""
         return (
             f"No log{of_whom and f' of {of_whom}'} is of a night{since}{until}: "
-            f"those that there are are of {there['first_night']} to {there['last_night']}."
+            f"the existing ones are of {there['first_night']} to {there['last_night']}."
         )
 
 

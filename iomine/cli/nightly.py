@@ -34,11 +34,11 @@ def command(
     allow_empty: AllowEmpty = False,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Sweep a night of each machine, and do what should follow.
+    """Sweep a night of each machine, and do the steps that follow.
 
-    iomine.toml names the machines, and says what follows: notices to operators, mails, pages for a web server, figures for
-    Prometheus. A part that fails is named, and does not keep the others from being done; the exit status is 1 then. Run again,
-    it does what is left.
+    iomine.toml names the machines and the steps: notices to operators, mails, pages for a web server, figures for Prometheus.
+    If a step fails, it is named, the other steps are still done, and the exit status is 1. Run it again to do the steps that
+    are left.
     """
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.nightly import clusters_of

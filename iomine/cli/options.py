@@ -33,9 +33,7 @@ Warehouse = Annotated[
     Path, typer.Option("--warehouse", envvar="IOMINE_WAREHOUSE", metavar="DIR", help="The warehouse: tables, views and reports.")
 ]
 Cluster = Annotated[str, typer.Option("--cluster", metavar="NAME", help="The machine that the logs came from.")]
-OnlyCluster = Annotated[
-    str | None, typer.Option("--cluster", metavar="NAME", help="Only logs of this machine.", show_default="all")
-]
+OnlyCluster = Annotated[str | None, typer.Option("--cluster", metavar="NAME", help="Only this machine.", show_default="all")]
 Scheduler = Annotated[
     str | None,
     typer.Option("--scheduler", metavar="ADDR", help="Address of a Dask scheduler.", show_default="a cluster of its own"),
@@ -99,10 +97,8 @@ App = Annotated[str | None, typer.Option("--app", metavar="NAME", help="Only log
 Account = Annotated[
     str | None, typer.Option("--account", metavar="NAME", help="Only logs charged to this account.", show_default="all")
 ]
-Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=0, help="Stop a query after so long; 0 for never.")]
-Memory = Annotated[
-    str, typer.Option("--memory", metavar="SIZE", help="Limit of a query for memory, for disk, and for its answer, each.")
-]
+Timeout = Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=0, help="Stop a query after this time; 0 for never.")]
+Memory = Annotated[str, typer.Option("--memory", metavar="SIZE", help="Limit for a query's memory, disk space and answer, each.")]
 AnswerFormat = Annotated[Format, typer.Option("--format", help="How to write the answer.")]
 AsJson = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 

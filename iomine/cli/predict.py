@@ -76,7 +76,7 @@ def _show(predictions: "pa.Table", classes: "pa.Table") -> None:
     from iomine.cli.terminal.formats import write
     from iomine.units import visible
 
-    # What nothing is known of would take the place of what is.
+    # Columns without any value would take the room of the others.
     known = [name for name in predictions.column_names if predictions[name].null_count < predictions.num_rows]
     write(predictions.select(known), Format.TABLE)
     typer.echo()

@@ -27,8 +27,8 @@ def command(
 ) -> None:
     """Write the report of a log, or of a job and each of its logs.
 
-    It says what is wrong, what that cost and what to change. Where it lies is printed. A job of several logs has a page of its
-    own, which is printed first. Sweeps write those of all logs and jobs with findings.
+    The report shows what is wrong, what that cost and what to change. Its path is printed. A job of several logs has a page of
+    its own, whose path is printed first. Sweeps write the reports of all logs and jobs with findings.
     """
     if out is not None and standalone is not None:
         raise UsageError("--out is for a folder and --standalone for one file: leave one of them out.")

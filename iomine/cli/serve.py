@@ -25,7 +25,7 @@ def command(
     ] = None,
     local: Annotated[
         Path | None,
-        typer.Option("--socket", metavar="FILE", help="Listen on this local socket instead, by which users are known."),
+        typer.Option("--socket", metavar="FILE", help="Listen on this local socket instead; it identifies users."),
     ] = None,
     timeout: Timeout = _TIMEOUT_SECONDS,
     memory: Memory = _MEMORY,
@@ -34,7 +34,7 @@ def command(
     """Serve dashboard, tables and reports to browsers, until Ctrl-C.
 
     It listens on loopback, so only this machine reaches it. Without access.toml in the warehouse it shows everything
-    to all who do; docs/access.md says how it knows users. Four questions are answered at a time.
+    to everyone who reaches it; docs/access.md says how it identifies users. It answers four questions at a time.
     """
     from iomine.cli.terminal.text import say
     from iomine.post.access import ACCESS_FILE, site_access

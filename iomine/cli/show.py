@@ -69,8 +69,8 @@ def command(
 ) -> None:
     """Show all that is known of one log, or the logs of a job.
 
-    Of a job it shows what the scheduler says, and its logs. Without a log or job it lists logs, the newest first: those of
-    --user, --app, --account, --since and --until.
+    For a job it shows what the scheduler says, and the job's logs. Without a log or job it lists logs, the newest first, as
+    --user, --app, --account, --since and --until select them.
     """
     database = database_of(warehouse)
     narrowing = Narrowing(since, until, user, app, account, cluster)

@@ -1,4 +1,4 @@
-"""`iomine simulate`: a facility in a box, whose truth is known."""
+"""`iomine simulate`: a simulated facility whose true state is known."""
 # ruff: noqa: PLC0415
 
 import datetime as dt

@@ -15,7 +15,7 @@ _ROWS: Final = 1000
 
 def command(
     *,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write to: new, empty, or a site of before.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder to write to: new, empty, or an earlier site.")],
     since: Since = None,
     rows: Annotated[int, typer.Option("--rows", metavar="N", min=1, help="Rows of a table at most.")] = _ROWS,
     cluster: OnlyCluster = None,

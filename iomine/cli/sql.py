@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from iomine.views.query import Limits
 
 
-# What only a spreadsheet reads, and would not read as a table of text.
+# Formats of spreadsheets, which would not open text under these names.
 _SHEETS: Final = frozenset({"xlsx", "xls", "xlsm", "ods"})
 
 
@@ -38,9 +38,9 @@ def command(
 ) -> None:
     """Ask the warehouse a question in SQL.
 
-    The views logs, files, findings, worst_offenders and more answer; the table data_dictionary says what is in them. At the
-    prompt a statement ends with a semicolon or an empty line; .tables lists the views, .schema VIEW explains one, and .help
-    says more.
+    It reads views such as logs, files, findings and worst_offenders; the table data_dictionary describes their columns. At
+    the prompt a statement ends with a semicolon or an empty line; .tables lists the views, .schema VIEW explains one, and
+    .help says more.
     """
     from iomine.cli.terminal.formats import write
     from iomine.cli.terminal.questions import ask
@@ -68,7 +68,9 @@ def _form_of(output: Path | None) -> Format:
         return Format.TABLE
     ending = output.suffix.removeprefix(".").lower()
     if ending in _SHEETS:
-        raise UsageError(f"No .{ending} is written: name the file {output.with_suffix('.csv').name}, which a spreadsheet opens.")
+        raise UsageError(
+            f".{ending} is not a format of answers: name the file {output.with_suffix('.csv').name}, which a spreadsheet opens."
+        )
     return Format(ending) if ending in set(Format) else Format.TABLE
 
 

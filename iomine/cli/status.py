@@ -40,13 +40,13 @@ def command(
     _show("Last sweeps", answers["sweeps"])
     _show("Rejects by reason", answers["rejects"])
     if answers["failed"].num_rows:
-        _show("What could not be worked out of logs", answers["failed"])
+        _show("Failed derivations", answers["failed"])
     if answers["kept"].num_rows:
         _show("Not kept for ever, but by sweeps from", answers["kept"])
 
 
 def _kept(warehouse: Path) -> "pa.Table":
-    """From which night on each cluster's rows are kept of tables that are not kept for ever."""
+    """The first night whose rows are kept, by cluster and by table that is not kept for ever."""
     import pyarrow as pa
 
     from iomine.cli.terminal.questions import ask_own

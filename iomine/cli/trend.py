@@ -45,10 +45,10 @@ def command(
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Show what nights were like, one after the other.
+    """Show the numbers of each night, one night after the other.
 
-    Of one trigger it shows on how many logs it fired, was clear, did not apply or could not be assessed. Below a table
-    stand its columns as bars, from zero to the highest; a night without logs is a gap.
+    For one trigger it shows on how many logs it fired, was clear, did not apply or could not be assessed. Below the table,
+    its columns are drawn as bars, from zero to the highest; a night without logs is a gap.
     """
     from iomine.cli.terminal.formats import write_for_people
     from iomine.cli.terminal.questions import ask_own

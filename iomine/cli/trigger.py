@@ -65,10 +65,10 @@ def command(
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Begin a trigger of the site, or try the site's triggers and views.
+    """Start a trigger of the site, or check the site's triggers and views.
 
-    "new" writes the file of a trigger to fill in, with a case that is wrong. "check" says what is wrong with a file, or with
-    all of the site's, and what each trigger would have said of the newest night: of how many logs, and whose they are.
+    "new" writes a trigger's file to fill in, with one wrong case. "check" lists the faults of a file, or of all the site's
+    files, and shows on how many logs of the newest night each trigger would have fired, and whose logs these are.
     """
     if action is Action.NEW:
         _new(what, warehouse)

@@ -40,9 +40,9 @@ def command(
 ) -> None:
     """Upgrade a warehouse that an older iomine wrote.
 
-    Logs are read again where they lie. For logs that are gone, all that follows
-    from their kept rows is worked out again. Readers see the old warehouse until
-    all is done. If it is killed, the next run finishes the work.
+    Logs are read again from their files. For logs whose files are gone, everything
+    that follows from their kept rows is derived again. Readers see the old warehouse
+    until all is done. If it is killed, the next run finishes the work.
     """
     from iomine.cli.terminal.progress import progress_shown
     from iomine.cli.terminal.rules import say_left_out
@@ -75,9 +75,9 @@ def _show(outcome: "Outcome", *, as_json: bool) -> None:
         typer.echo(f"statistics and accounting: {outcome.statistics_read:,} read again + {outcome.statistics_kept:,} kept")
     if outcome.incomplete:
         say(
-            f"Of {counted(outcome.incomplete, 'log')} the files are gone and rows had left: what follows from these is unknown. "
-            "Where the logs have moved, a new sweep of them into another warehouse has all."
+            f"Files and some rows of {counted(outcome.incomplete, 'log')} are gone: what follows from these rows is unknown. "
+            "If the logs have moved, a sweep into a new warehouse restores everything."
         )
     if outcome.closed_nights:
-        say(f"Of {counted(outcome.closed_nights, 'night')} whose logs had left, sums are kept as far as they mean the same.")
+        say(f"Logs of {counted(outcome.closed_nights, 'night')} had left: their sums are kept if they still mean the same.")
     say("The next sweep writes the reports that changed.")

@@ -35,7 +35,8 @@ _UNITS: Final = {Weight.BYTES: "bytes", Weight.COST: "core-seconds"}
 def command(
     *,
     cover: Annotated[
-        float, typer.Option("--cover", metavar="SHARE", help="Hold so much of the bytes or core-seconds, above 0 and at most 1.")
+        float,
+        typer.Option("--cover", metavar="SHARE", help="Share of the bytes or core-seconds to cover, above 0 and at most 1."),
     ] = 0.8,
     by: Annotated[Weight, typer.Option("--by", help="What to cover: bytes, or core-seconds in requests (cost).")] = Weight.BYTES,
     since: Since = None,
@@ -49,8 +50,8 @@ def command(
 ) -> None:
     """Make a benchmark of what a machine's programs do.
 
-    It is the fewest classes of I/O that hold so much of the bytes, or of the core-seconds in requests, as IOR lines with
-    their weights. Classes of all logs that are alike are one. What IOR cannot replay is named with its share.
+    The benchmark is the fewest classes of I/O that hold the share --cover of the bytes, or of the core-seconds in requests, as
+    IOR lines with their weights. Similar classes of all logs are merged. I/O that IOR cannot replay is named with its share.
     """
     from iomine.cli.terminal.questions import ask_own
     from iomine.views.encode import records
@@ -119,7 +120,7 @@ def _show(chosen: "pa.Table", left: "pa.Table", cover: float, unit: str, script:
         typer.echo(visible(f"No line for {row['workload_ratio'] or 0:.1%}: {row['class_words']}. {row['replay_reason']}"))
     unweighed = (chosen if rows else left)["all_unweighed_class_count"][0].as_py()
     if unweighed:
-        typer.echo(f"Phase classes whose bytes or time are not known, and weigh nothing: {unweighed:,}.")
+        typer.echo(f"Phase classes without known bytes or time, which have no weight: {unweighed:,}.")
     if script is not None:
         typer.echo(visible(str(script)))
 

@@ -1,4 +1,4 @@
-"""What follows from one log's records: Arrow in, Arrow out."""
+"""Derives tables from the records of logs, such as phases, ranks, OSTs and the I/O model: Arrow in, Arrow out."""
 
 from iomine.derive.access import file_access, request_sizes
 from iomine.derive.app_phases import app_phases

@@ -63,7 +63,7 @@ def as_integers(column: Any) -> Integers:  # noqa: ANN401  columns are of many k
 
 
 def of_each_log(value: npt.NDArray[Any] | float | None) -> npt.NDArray[Any]:
-    """What is known of each log, from that or from what is known of a single one; None is NaN."""
+    """A value for each log, from an array of these or from the value of a single log; None becomes NaN."""
     return np.atleast_1d(np.nan if value is None else value)
 
 

@@ -1,11 +1,11 @@
-"""What forwarders would make of a layer's requests: how many they would leave, if each gathered those of some ranks.
+"""How many of a layer's requests would be left if forwarders gathered them, each those of some ranks.
 
 A forwarder holds the requests of one file and direction for a window, merges what touches or overlaps, and sends it on in
 pieces that end at multiples of a cap. A window is a time, or a *tick*: the k-th request of each rank on the file, which is
 what a collective call would see. After I/O forwarding (Jones et al., IOFSL) and two-phase I/O (ROMIO).
 
-Of a tick only requests of different ranks are merged, which blocking calls allow. Within a time a rank's own are merged too:
-that takes a program, or a library, that writes behind or reads ahead.
+In a tick only requests of different ranks are merged, which blocking calls allow. In a time a rank's own are merged too:
+that needs a program, or a library, that writes behind or reads ahead.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ from iomine.schema.column import Column, as_arrow
 from iomine.schema.ops import OPS, WRITE
 from iomine.units import KIB, MIB
 
-# In place of seconds: a window that holds the k-th request of each rank.
+# Instead of seconds: a window that holds the k-th request of each rank.
 TICK: Final = "tick"
 Window = float | str
 
@@ -46,7 +46,7 @@ _STRIPE_EVIDENCE: Final = ("layout", "assumed")
 # Ranks to a forwarder: on the machines of the IOFSL paper, and in its largest run.
 _RANKS_TO_ONE: Final = (12, 298)
 _FEWEST_REQUESTS: Final = 100
-# Of reads so many must be consecutive or strided for a library to read them ahead.
+# A library can read ahead only if this share of the reads is consecutive or strided.
 _MOST: Final = 0.9
 _AHEAD: Final = ("consecutive", "strided")
 _MOST_WINDOWS: Final = 1 << 40
@@ -100,7 +100,7 @@ class Requests(NamedTuple):
     is_shared: Flags
 
     def of_rows(self, are_wanted: Flags) -> "Requests":
-        """Those of some rows."""
+        """The requests of some rows."""
         is_wanted = are_wanted[self.rows]
         if is_wanted.all():
             return self
@@ -109,7 +109,7 @@ class Requests(NamedTuple):
         return self._replace(made=made, **{name: getattr(self, name)[is_wanted] for name in of_requests})
 
     def with_stripes(self, stripe_bytes: int) -> "Requests":
-        """The same on files of other stripes."""
+        """The same requests on files with other stripes."""
         return self._replace(stripes=np.full_like(self.stripes, stripe_bytes), has_layout=np.ones_like(self.has_layout))
 
 
@@ -142,7 +142,7 @@ class Gathering(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """Ways to gather, of which each of its forwarders goes with each of its windows.
+    """Ways to gather: each choice of forwarders combined with each window.
 
     Attributes:
         forwarders: which forwarders take which ranks; None for those of the table.
@@ -193,7 +193,7 @@ class Left(NamedTuple):
 def requests_of(ordered: Ordered, tables: Tables) -> Requests:
     """The requests of a layer's trace that can be placed.
 
-    Files in whose trace an offset is not known are left out: what lies nobody knows where touches nobody knows what.
+    Files with an unknown offset in their trace are left out, since nobody knows what such a request touches.
 
     Args:
         ordered: the trace.
@@ -257,7 +257,7 @@ def by_host(nprocs: int, tables: Tables) -> Forwarders | None:
 
 
 def _by_hosts(nprocs: Integers, tables: Tables) -> list[Forwarders | None]:
-    """The same for each log."""
+    """A forwarder on each host, for each log."""
     hosts, _ = hosts_of(turns(nprocs), tables, np.repeat(np.arange(len(nprocs)), nprocs))
     found: list[Forwarders | None] = []
     for of_ranks in np.split(hosts, np.cumsum(nprocs)[:-1]):
@@ -287,7 +287,7 @@ def coalesced(requests: Requests, groups: Integers, gathering: Gathering) -> Lef
 
 
 def _lefts(requests: Requests, groups: Integers, choices: Sequence[Forwarders], ways: Ways) -> list[Left]:
-    """The same for each choice of forwarders, and for each window of the ways."""
+    """What is left for each choice of forwarders, and for each window of the ways."""
     files = _Files(requests.stripes, groups, ways.cap_bytes)
     touched = _stripes_touched(requests)
     before = _before(requests, touched, files)
@@ -363,7 +363,7 @@ class _Files(NamedTuple):
         of_group = self.groups[rows]
         sums = np.zeros((len(values), _total(self.groups)), np.int64)
         for one, of_rows in zip(sums, values, strict=True):
-            # Of another kind, values would be brought into this one by one.
+            # Values of another type would be converted to this one by one.
             np.add.at(one, of_group, of_rows.astype(np.int64, copy=False))
         return sums
 
@@ -381,7 +381,7 @@ class _Files(NamedTuple):
         return self.sent(ranges.rows[at], begins, ends)
 
     def joint_kinds(self, requests: Requests) -> Integers:
-        """The kind of the joint where each request begins, see `_Joints`; negative where what comes before ends a piece."""
+        """The kind of the joint where each request begins, see `_Joints`; negative where a piece ends anyway, at the cap."""
         is_aligned = requests.begins % _each(self.stripes, requests.rows) == 0
         return np.where(requests.begins % self.cap_bytes, 2 * self.groups[requests.rows] + is_aligned, -1)
 
@@ -482,7 +482,7 @@ class _Joints(NamedTuple):
 
 
 def _met(requests: Requests, cells: Integers, kinds: Integers) -> tuple[_Joints, _Ranges]:
-    """Where requests touch and nothing else does, which is most, and all that overlap, with what touches these.
+    """Joints where two requests touch and nothing overlaps, which are most; and requests that overlap, with those touching them.
 
     Args:
         requests: the requests.
@@ -610,7 +610,7 @@ def _windows(requests: Requests, window: Window) -> Integers:
         numbers = np.floor(requests.starts / window)
     is_known = np.abs(numbers) < _MOST_WINDOWS
     if not is_known.all():
-        # What started nobody knows when is held with what of its log started first.
+        # Requests with an unknown start are held with those of their log that started first.
         logs = requests.logs[requests.rows]
         firsts = np.full(int(logs.max()) + 1, float(_MOST_WINDOWS))
         np.minimum.at(firsts, logs[is_known], numbers[is_known])
@@ -628,7 +628,7 @@ def _combined(major: Integers, minor: Integers) -> Integers:
         minor: likewise.
     """
     if (int(major.max(initial=0)) + 1) * (int(minor.max(initial=0)) + 1) > _INTEGERS_END:
-        # Their order will do in place of the numbers.
+        # Their order is used instead of the numbers.
         major, minor = (np.unique(numbers, return_inverse=True)[1] for numbers in (major, minor))
     combined: Integers = major * (minor.max(initial=0) + 1) + minor
     return combined
@@ -667,7 +667,7 @@ def _running_most(values: Integers, is_new: Flags) -> Integers:
     keys = np.cumsum(is_new)
     step = int(values.max()) + 1
     if step * (int(keys[-1]) + 1) >= _INTEGERS_END:
-        # Their order will do in place of the values.
+        # Their order is used instead of the values.
         distinct, places = np.unique(values, return_inverse=True)
         most: Integers = distinct[_running_most(places, is_new)]
         return most
@@ -677,7 +677,7 @@ def _running_most(values: Integers, is_new: Flags) -> Integers:
 
 
 def _each(of_rows: Integers, rows: Integers) -> Integers | np.int64:
-    """The value of each row, or where all have the same that one, by which NumPy divides much faster."""
+    """The value of each row; if all are equal, that one value, by which NumPy divides much faster."""
     return of_rows[0] if len(of_rows) and (of_rows == of_rows[0]).all() else of_rows[rows]
 
 
@@ -854,7 +854,7 @@ def _choices(tables: Tables, nprocs: Integers, transforms: Mapping[str, Any]) ->
 
 
 def _choices_of(nprocs: int, hosts: Forwarders | None, lists: Sequence[tuple[int, ...]]) -> list[Forwarders]:
-    """Forwarders that may be: one a host, for so many ranks, one, each rank itself, and those of MPI-IO; each number once."""
+    """Possible forwarders: one per host, per so many ranks, one, each rank itself, and those of MPI-IO; each number once."""
     found = [hosts] if hosts else []
     found += [by_blocks(nprocs, count) for count in (*(-(-nprocs // ranks) for ranks in _RANKS_TO_ONE), 1, nprocs)]
     counted = Counter(sorted(lists))

@@ -44,7 +44,7 @@ def counted_calls(tables: Tables, file_ids: Integers) -> Calls:
             for total, kinds in zip(sums, (_COLLECTIVE_CALLS, _OTHER_CALLS), strict=True):
                 for kind in kinds:
                     counted = part[f"{kind}_{name}_count"].to_numpy()[at]
-                    # A negative is Darshan's word for a counter that it does not know.
+                    # Darshan writes a negative value for an unknown counter.
                     np.add.at(total, rows, np.where(counted < 0, np.nan, counted))
     return Calls(*(np.where(has_record, total, np.nan) for total in sums))
 

@@ -10,7 +10,7 @@ from iomine.schema.column import Column
 
 # No count of 64 bits is as high, and no time is as long.
 TOO_MANY: Final = 2.0**63
-# What a time below 0 may be by rounding: one clock reading's less another's, which doubles hold to half a microsecond.
+# How far below 0 rounding can bring a time: a difference of two clock readings, which doubles hold to half a microsecond.
 ROUNDING_SECONDS: Final = 1e-6
 
 

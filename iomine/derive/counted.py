@@ -15,7 +15,7 @@ import pyarrow as pa
 from iomine.derive.trace import Flags, Floats, Integers, Trace, group_sizes, group_starts, grouped
 from iomine.schema.ops import OPS, OtherCalls
 
-# Darshan's word for a counter that it does not know.
+# Darshan's value for an unknown counter.
 _UNKNOWN: Final = -1
 _SHARED: Final = -1
 _READ, _WRITE, _META = range(3)

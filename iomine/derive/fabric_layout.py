@@ -1,4 +1,4 @@
-"""Where the devices of a fabric stand in its picture.
+"""Gives the devices of a fabric their places in its picture.
 
 Switches stand on rings by tier, those next to hosts on the outer one, so that the longest row gets the longest line. Within a
 ring they are ordered by the barycentres of their neighbours on other rings (Sugiyama, Tagawa and Toda 1981), so that few links
@@ -35,7 +35,7 @@ _DIGITS: Final = re.compile(r"(\d{1,15})")
 
 @dataclass(slots=True)
 class _Place:
-    """A switch, or all chips of a chassis, with what hangs on it.
+    """A switch, or all chips of a chassis, with what is attached to it.
 
     Attributes:
         chips: indices of its devices.
@@ -128,7 +128,7 @@ def _ends(links: pa.Table, guids: Sequence[str]) -> Integers:
 
 
 def _hung(place_of: Integers, ends: Integers) -> dict[int, int]:
-    """The switch that a host or an aggregation node hangs on; of several the first by guid."""
+    """The switch that a host or an aggregation node is attached to; of several the first by guid."""
     both = np.concatenate([ends, ends[:, ::-1]])
     found = both[(place_of[both[:, 0]] < 0) & (place_of[both[:, 1]] >= 0)]
     found = found[np.lexsort((found[:, 1], found[:, 0]))]
@@ -137,7 +137,7 @@ def _hung(place_of: Integers, ends: Integers) -> dict[int, int]:
 
 
 def _natural(row: dict[str, Any]) -> tuple[list[tuple[int, str]], str]:
-    """node2 before node10."""
+    """A key that sorts node2 before node10."""
     parts = _DIGITS.split((row["host"] or row["description"] or "")[:100])
     return [(int(part), "") if part.isdecimal() and part.isascii() else (-1, part) for part in parts], row["guid"]
 

@@ -1,7 +1,7 @@
-"""The gaps that part phases, of many sets of intervals at once: those of a log, or those of each of its ranks.
+"""Finds the gaps that separate phases, in many sets of intervals at once: those of a log, or those of each of its ranks.
 
 Sorted by length, long gaps between phases and short ones between requests leave a step between them, and the widest on a
-logarithmic scale is where the two kinds part. `docs/decisions/phases.md` argues it.
+logarithmic scale is where the two kinds part. `docs/decisions/phases.md` gives the reasons.
 """
 
 from typing import Final
@@ -11,7 +11,7 @@ import numpy as np
 from iomine.derive.sorting import order_by
 from iomine.derive.trace import Floats, Integers, group_starts
 
-# A gap does not part phases that is short beside them.
+# A gap that is short compared with the phases does not separate them.
 _LEAST_SHARE: Final = 0.07
 _FEW: Final = 1 << 16
 

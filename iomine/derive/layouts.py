@@ -5,8 +5,8 @@ the component: in Lustre's `lustre/lov/lov_offset.c`, `lov_stripe_number` divide
 `lov_stripe_intersects` does no more than cut at the component's extent.
 
 Of a mirrored file any mirror in sync answers reads, and a write goes to one that Lustre picks, while the others become
-stale until they are resynced (File Level Redundancy in Lustre's manual). So bytes that several mirrors hold lie nowhere
-that is known, and stale mirrors, which serve nothing, do not count.
+stale until they are resynced (File Level Redundancy in Lustre's manual). So the place of bytes that several mirrors hold is
+unknown, and stale mirrors, which serve nothing, do not count.
 """
 
 from collections import defaultdict
@@ -284,7 +284,7 @@ class Lustre:
 def _layouts_of(file_ids: Integers, tables: Tables) -> Layouts:
     """Layouts of files, numbered in the order in which they are given; of a file's records one rank's will do.
 
-    Each file's first strip, before its beginning, takes what lies nobody knows where.
+    Each file's first strip, before its beginning, takes requests at unknown offsets.
     """
     compositions, components = _compositions(tables)
     # Thousands of files have few layouts, so that these are looked at one by one, and files are not.

@@ -1,4 +1,4 @@
-"""Which runs belong together: by what a log repeats, and neither chance nor advice changes.
+"""Groups runs into lineages, by what logs repeat and neither chance nor advice changes.
 
 A lineage is a user's application at one scale that moves data the same ways. Sizes of requests, files for all or for each,
 collective calls and layers are what advice changes, and the number of bytes follows the input. So none of them divides lineages,
@@ -38,7 +38,7 @@ def io_signature(tables: Tables, log_count: int = 1) -> list[str]:
         asked_bytes = np.zeros(log_count)
         for table in ("posix_file", "mpiio_file", *_DIRECT):
             for part in tables.get(table, ()):
-                # A negative is Darshan's word for a counter that it does not know.
+                # Darshan writes a negative value for an unknown counter.
                 counted = np.fmax(part[name].to_numpy(), 0)
                 if table == "posix_file":
                     counted = np.where(np.isin(part["file_id"].to_numpy(), through_mpiio), 0, counted)

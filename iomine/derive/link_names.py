@@ -1,10 +1,10 @@
-"""What the pattern of a ring is called: circular, striped, noisy or outlier, from the medians of its nodes.
+"""Names the pattern of a ring: circular, striped, noisy or outlier, from the medians of its nodes.
 
 The four names are those of Sigovan et al., who give them by eye to pictures. Here statistics give them, which
 `docs/patterns.md` explains and `docs/pattern_truth.md` measures. All that is asked of a node is the median of log10 of its
-values, so that a slow request is no slow node.
+values, so one slow request does not make a slow node.
 
-Rounding must not name what lies on a threshold: medians, spreads and shares are compared to nine decimals. Rows are put in
+Rounding must not decide a name at a threshold: medians, spreads and shares are compared to nine decimals. Rows are put in
 order first, so that sums do not depend on theirs.
 """
 
@@ -25,9 +25,9 @@ _TWICE: Final = float(np.log10(2))
 _WIDE_DECADES: Final = 0.16
 _FEW_IN: Final = 20
 _FEWEST_FEW: Final = 2
-# Of fewer nodes, two are not few.
+# With fewer nodes, two outliers are not few.
 _SMALL: Final = 8
-# Fewer show no core, and fewer no order.
+# Least numbers of nodes that show a core, and that show an order.
 FEWEST_NODES: Final = 4
 FEWEST_ORDERED: Final = 32
 
@@ -50,12 +50,12 @@ class Names(NamedTuple):
         medians: median of the medians (M), NaN where there are no nodes.
         scales: 1.4826 times the median distance from it (s), NaN likewise.
         spreads: 90th less the 10th percentile of the core, in decades, NaN likewise.
-        outlying_counts: how many nodes outlie.
+        outlying_counts: how many nodes are outliers.
         explained: share of the core's variance that the best parting explains, adjusted for degrees of freedom; NaN where none
             was looked for.
         band_counts: equal bands of neighbouring nodes, 0 where it is not striped by bands.
         periods: p, where every p-th node is alike, 0 where it is not striped so.
-        is_outlying: for each row, whether it outlies its group.
+        is_outlying: for each row, whether it is an outlier of its group.
         is_core: for each row, whether it is in its group's core.
     """
 

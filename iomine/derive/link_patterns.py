@@ -1,4 +1,4 @@
-"""Rows of what the patterns of a log's rings are called, and with what their stripes coincide."""
+"""Makes rows of the patterns of a log's rings: their names, and what their stripes coincide with."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -85,7 +85,7 @@ def _numbers(values: Floats) -> Column:
 
 
 def _furthest(node_ids: Integers, medians: Floats, group_of: Integers, group: int, found: Names) -> list[int]:
-    """Nodes of a group that outlie, the furthest first."""
+    """Outlying nodes of a group, the furthest first."""
     at = np.flatnonzero(found.is_outlying & (group_of == group))
     furthest: list[int] = node_ids[at[np.lexsort((node_ids[at], -medians[at]))[:_MOST_OUTLYING]]].tolist()
     return furthest

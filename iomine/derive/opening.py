@@ -47,7 +47,7 @@ class _Records(NamedTuple):
 
 
 class _Opened(NamedTuple):
-    """What is known of a rank's opens of a file: `opens` and the last three as of `_Records`, `seconds` at most."""
+    """What is known of a rank's opens of a file: `opens` and the last three as in `_Records`, `seconds` at most."""
 
     opens: Integers
     seconds: Floats
@@ -97,7 +97,7 @@ def _records(part: Mapping[str, Any], counters: tuple[str, ...]) -> _Records:
         values: Floats = part[name].to_numpy().astype(np.float64)
         return values
 
-    # Negatives are Darshan's word for what it does not know.
+    # Darshan writes negative values for what it does not know.
     opens = sum((np.maximum(column(name), 0) for name in counters), np.zeros(len(part["rank"])))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         seconds = column("meta_seconds") / opens

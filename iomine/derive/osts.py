@@ -55,7 +55,7 @@ def ost_io(tables: Tables, traces: Sequence[Trace], lustre: Lustre) -> dict[str,
     """Rows of the table `ost_io`; no columns where there are no rows.
 
     Each traced byte is counted once: on its OST, or under the reason why that is not known. A request counts once on
-    each OST that it touches, one of no bytes where its offset lies, and its time is parted in proportion to bytes.
+    each OST that it touches, one of no bytes where its offset lies, and its time is divided in proportion to bytes.
 
     What a file's records count beyond its trace, all of it where there is none, is spread evenly over the file up to
     the highest offset, and so over its OSTs; which requests went where is then known only of files on a single one.
@@ -79,7 +79,7 @@ def ost_io(tables: Tables, traces: Sequence[Trace], lustre: Lustre) -> dict[str,
 
 
 def batches(layouts: Layouts, files: Integers, lengths: Integers) -> Iterator[slice]:
-    """Ranges, as many at once as memory is for."""
+    """Ranges, as many at once as memory allows."""
     for start in range(0, len(files), _MOST_RANGES):
         chunk = slice(start, start + _MOST_RANGES)
         ends = np.cumsum(layouts.most_parts(files[chunk], lengths[chunk]))
@@ -91,7 +91,7 @@ def batches(layouts: Layouts, files: Integers, lengths: Integers) -> Iterator[sl
 
 
 def batches_of_trace(trace: Trace, layouts: Layouts, files: Integers, lengths: Integers) -> Iterator[slice]:
-    """The same of requests of a trace.
+    """Batches of the requests of a trace.
 
     Raises:
         TooMuchTogetherError: those of several logs are too many for one batch: sums are added batch by batch.
@@ -139,7 +139,7 @@ def _untraced(tables: Tables, traces: Sequence[Trace], file_ids: Integers) -> tu
         for op, name in enumerate(OPS):
             keys = np.searchsorted(file_ids, part["file_id"].to_numpy()) * len(OPS) + op
             for sums, word in zip(left, ("bytes", "count", "seconds"), strict=True):
-                # A negative is Darshan's word for a counter that it does not know.
+                # Darshan writes a negative value for an unknown counter.
                 np.add.at(sums, keys, np.fmax(part[f"{name}_{word}"].to_numpy(), 0))
             np.maximum.at(ends, keys, part[f"max_{name}_offset_bytes"].to_numpy() + 1)
     for trace in traces:

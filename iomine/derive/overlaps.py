@@ -380,12 +380,12 @@ def _stripes(layouts: StripeLayouts, file_ids: Integers, line: _Line) -> tuple[_
     component = np.where(has_layout[rows], firsts[rows] + within, 0)
     starts, sizes = np.append(layouts.starts, 0)[component], np.append(layouts.sizes, 1)[component]
     sizes = np.where(has_layout[rows], sizes, _ONE_STRIPE)
-    # A first component that starts after what was touched is no component of it, but there is no other.
+    # The first component counts from the lowest offset on, even if it starts later: there is no other.
     starts = np.where(within > 0, np.clip(starts, line.lows[rows], line.highs[rows]), line.lows[rows])
     nexts = np.append(starts[1:], 0)
     nexts[ends - 1] = line.highs
     first_numbers = starts // sizes
-    # Of a component that nothing lies in this may be one too many, which leaves a number without a stripe.
+    # For a component that holds nothing this may be one too many, which leaves a number without a stripe.
     stripe_counts = (nexts - 1) // sizes - first_numbers + 1
     bases = np.cumsum(stripe_counts) - stripe_counts - first_numbers
     counts_of_stripes = np.add.reduceat(stripe_counts, ends - counts_of_rows)

@@ -1,7 +1,7 @@
 """How regularly phases come: the interval of checkpoints, say.
 
 There are two kinds of evidence: distances between the starts of phases, and the spectrum of the bytes by moment, which
-needs no phases. `docs/decisions/periods.md` argues which of them is reported.
+needs no phases. `docs/decisions/periods.md` explains which of them is reported.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -81,7 +81,7 @@ def periods(phases: Mapping[str, Any], tables: Tables, traces: Sequence[Trace]) 
     """Rows of the table `period`: layers and directions that show one or have three phases; no columns where there are no rows.
 
     By starts, the period is the median distance from start to start; confidence is 1 less the median deviation of the
-    distances from it, as a share of it. Medians bear it if a phase is missing or comes late now and then. By spectrum,
+    distances from it, as a share of it. Medians tolerate a phase that is missing or late now and then. By spectrum,
     both are those of `rhythm`.
 
     Args:
@@ -137,14 +137,14 @@ class _Maps(NamedTuple):
 
     @classmethod
     def of(cls, stretches: Stretches, widths: Floats, op: str) -> "_Maps":
-        """Those of a layer, from what `heatmap_stretches` gives."""
+        """Heat maps of a layer, from what `heatmap_stretches` gives."""
         is_op = stretches.ops == OPS.index(op)
         logs = stretches.logs[is_op]
         edges = np.searchsorted(logs, np.arange(len(widths) + 1))
         return cls(edges, stretches.starts[is_op] + widths[logs] / 2, stretches.moved_bytes[is_op], widths)
 
     def of_log(self, log: int) -> _Moved:
-        """Those of a log."""
+        """Heat maps of a log."""
         if log >= len(self.widths):
             return _Moved(self.moments[:0], self.weights[:0], 0.0)
         own = slice(self.edges[log], self.edges[log + 1])

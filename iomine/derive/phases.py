@@ -1,7 +1,7 @@
-"""Phases: stretches of time in which a log reads, or writes, parted by gaps in which it does not.
+"""Phases: stretches of time in which a log reads, or writes, separated by gaps in which it does not.
 
 Which gaps part phases is decided by the gaps themselves (`gaps`). The direction is that which was asked for. Opens and
-closes are no gaps, and what moves next to nothing is no phase. `docs/decisions/phases.md` argues it, and `docs/phases.md`
+closes are no gaps, and what moves next to nothing is not a phase. `docs/decisions/phases.md` says why, and `docs/phases.md`
 shows how often it is right.
 """
 
@@ -28,7 +28,7 @@ _TURN_SECONDS: Final = 0.1
 # Configuration and messages: files and bursts that hold next to nothing of a log's bytes make no phases.
 _INCIDENTAL_BYTES: Final = 65_536
 _INCIDENTAL_SHARE: Final = 1e-3
-# A trace that holds less of what a log moved does not speak for the whole log.
+# A trace that holds a smaller share of a log's bytes is not used for the whole log.
 _WHOLE_SHARE: Final = 0.9
 # Median deviations of a normal distribution that make an outlier (Iglewicz and Hoaglin 1993), and how much slower it is.
 _OUTLIER: Final = 3.5 * 1.4826
@@ -168,7 +168,7 @@ def _are_whole(tables: Tables, traces: Sequence[Trace]) -> Flags:
 
 
 def _kept(tables: Tables, traces: Mapping[str, Trace], name: str) -> _Busy:
-    """What a layer did, but to incidental files; only gaps that are too short to part phases are closed."""
+    """What a layer did, except to incidental files; only gaps that are too short to part phases are closed."""
     trace = traces[name]
     if name == "posix":
         is_sieve, is_unknown = _sieve_reads(tables, traces)
@@ -204,7 +204,7 @@ def _moved_through_mpiio(tables: Tables, op: str) -> Integers:
 
 
 def _nobody_asked_to_read(tables: Tables, log_count: int) -> Flags:
-    """Whether POSIX read next to nothing but files that MPI-IO wrote and did not read, by their counters; for each log."""
+    """Whether nearly all that POSIX read was of files that MPI-IO wrote and did not read, by their counters; for each log."""
     read, written = (_moved_through_mpiio(tables, op) for op in OPS)
     asked, moved = np.zeros(log_count), np.zeros(log_count)
     for part in tables.get("posix_file", ()):
@@ -265,7 +265,7 @@ def _binned(tables: Tables, layers: Sequence[str], logs: Integers | None = None)
 
 
 def _but_for(logs: Integers, layer: Layer | None, of_logs: Layer | None) -> Layer | None:
-    """A layer by heat maps, and another in place of what it has of some logs."""
+    """A layer by heat maps, in which another layer replaces some logs."""
     if layer is None or of_logs is None:
         return layer or of_logs
     stays = ~np.isin(layer.stretches.logs, logs)
@@ -299,7 +299,7 @@ def _layer(evidence: str, busy: _Busy, floors: Floats) -> Layer:
 
 
 def _of_logs(floors: Floats, logs: Integers) -> Floats:
-    """The floor of each stretch's log; of one log by itself, in no memory of its own."""
+    """The floor of each stretch's log; for a single log, without memory of its own."""
     return floors[logs] if len(floors) > 1 else np.broadcast_to(floors, len(logs))
 
 
@@ -459,7 +459,8 @@ def _rows(layer: Layer, run_seconds: Floats | float | None, *, by_file: bool = F
         "op": labels(stretches.ops[firsts], OPS),
         "start_seconds": Column(starts),
         "end_seconds": Column(ends),
-        "run_ratio": known((ends - starts) / np.where(run > 0, run, np.nan)),
+        # The last bin of a heat map may end after the run.
+        "run_ratio": known((np.minimum(ends, np.maximum(starts, run)) - starts) / np.where(run > 0, run, np.nan)),
         "read_count": counts(summed(stretches.request_counts, READ)),
         "write_count": counts(summed(stretches.request_counts, WRITE)),
         "request_count": counts(summed(stretches.request_counts)),

@@ -28,7 +28,7 @@ _TABLE_OF: Final = {"posix": "posix_file", "mpiio": "mpiio_file", "stdio": "stdi
 _MPIIO_CALLS: Final = ("indep", "coll", "split", "nb")
 _SHARED: Final = -1
 
-# The weaker the later.
+# The weakest comes last.
 _EVIDENCE: Final = ("records", "trace", "heatmap")
 _RECORDS, _TRACE, _HEATMAP = range(len(_EVIDENCE))
 # Darshan rounds where it shares a request among bins; a heat map that is further off has not seen what the records have.
@@ -85,7 +85,7 @@ class _Layer(NamedTuple):
     traced: _Amounts
 
     def files(self, file_ids: Integers, *, are_in: bool) -> "_Layer":
-        """Of some files only, in order, or of all others."""
+        """What logs say of some files only, which are in order, or of all others."""
         return _Layer(*(part.where(_are_in(part.file_ids, file_ids) == are_in) for part in self))
 
 
@@ -122,10 +122,10 @@ class _Rows(NamedTuple):
 def rank_io(tables: Tables, traces: Sequence[Trace], nprocs: Integers | int, special: Integers = _NOTHING) -> dict[str, Column]:
     """Rows of the table `rank_io`; no columns where there are no rows.
 
-    A record that all ranks share is parted by the trace of its file, if that holds as many requests and bytes as the
-    record, else by the layer's heat maps, which know bytes alone. Where neither will do, the layer has no rows. Special
+    A record that all ranks share is divided by the trace of its file, if that holds as many requests and bytes as the
+    record, otherwise by the layer's heat maps, which know bytes alone. Where neither will do, the layer has no rows. Special
     files are left out. Layer `all` is MPI-IO, POSIX without the files that went through MPI-IO, and stdio; of these,
-    less than a tenth of all bytes may be left out because nothing parts it. A measure is NULL where it is not known: in
+    less than a tenth of all bytes may be left out because nothing divides it. A measure is NULL where it is not known: in
     `all` that is where a tenth of it or more would be left out.
 
     Args:
@@ -151,7 +151,7 @@ def rank_io(tables: Tables, traces: Sequence[Trace], nprocs: Integers | int, spe
 
 def _layer(name: str, tables: Tables, traces: Sequence[Trace], nprocs: Integers) -> _Layer:
     records = _joined([_recorded(name, part) for part in tables[_TABLE_OF[name]]])
-    # Shared by one, so it is that one's.
+    # A record shared by one rank is that rank's own.
     is_of_one = (records.ranks == _SHARED) & (nprocs[records.logs] == 1)
     records = records._replace(ranks=np.where(is_of_one, 0, records.ranks))
     shared = records.where(records.ranks == _SHARED)
@@ -294,7 +294,7 @@ def _summed_up(values: Floats, *keys: Integers) -> tuple[Integers, Floats]:
 
 
 def _rows(shares: Sequence[_Share], left_out: float) -> _Rows:
-    """Rows of one layer, of a log none where more than may be left out is missing."""
+    """Rows of one layer; a log has none if more is missing than may be left out."""
     known = _joined([share.known for share in shares])
     missing = np.sum([share.missing for share in shares], axis=0)
     total = missing + _sums(known.logs, np.nan_to_num(known.values), len(missing))

@@ -1,4 +1,4 @@
-"""Special files: what a program opens as a file and that lies on no storage.
+"""Special files: what a program opens as a file, but is not on storage.
 
 Standard streams, devices, what the kernel shows below `/proc` and `/sys`, pipes and sockets carry no I/O of a file system, and
 a program that waits in `open` or `read` of one waits for its peer. POSIX calls all but the first of these special files.

@@ -1,7 +1,7 @@
 """A period found without phases: from how many bytes were moved in each moment, as FTIO does (Tarraf et al., IPDPS 2024).
 
-The power spectrum of the bytes by bin gives, transformed back, their autocorrelation: how like themselves they are some
-time later. The period is the shortest time after which they are nearly as like themselves as after any other.
+The power spectrum of the bytes by bin gives, transformed back, their autocorrelation: how well they match themselves some
+time later. The period is the shortest time after which they match nearly as well as after any other.
 `docs/periods.md` shows how often that is right.
 """
 
@@ -47,7 +47,7 @@ def rhythms(series: Sequence[Floats]) -> list[Rhythm | None]:
     by_length: dict[int, list[int]] = {}
     for number, moved in enumerate(series):
         if len(moved) >= FEWEST_BINS:
-            # Twice as long, so that the end is not held to be followed by the beginning.
+            # Padded to twice the length, so that the beginning does not follow the end.
             by_length.setdefault(fast_length(2 * len(moved)), []).append(number)
     for length, numbers in by_length.items():
         at_once = max(_MOST_BINS // length, 1)
@@ -76,7 +76,7 @@ def fast_length(least: int) -> int:
 
 
 def _rhythms(series: Sequence[Floats], length: int) -> list[Rhythm | None]:
-    """The same of series that are transformed to one length."""
+    """The rhythms of series that are transformed to one length."""
     totals = np.array([len(moved) for moved in series])
     padded = np.zeros((len(series), length))
     for row, moved in zip(padded, series, strict=True):

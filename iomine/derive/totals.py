@@ -73,7 +73,7 @@ def totals(tables: Tables, log_count: int = 1) -> Totals:
         for part, logs in parts:
             for name in names:
                 if name in part:
-                    # A negative is Darshan's word for a counter that it does not know, never a measurement.
+                    # Darshan writes a negative value for an unknown counter; it is never a measurement.
                     values = np.fmax(part[name].to_numpy(), 0)
                     rough += np.bincount(logs, values, log_count)
                     np.add.at(whole, logs, values)
@@ -133,7 +133,7 @@ def times(tables: Tables, special: Tables, nprocs: Integers | int, run_seconds: 
     nprocs, run_seconds = of_each_log(nprocs), of_each_log(run_seconds)
     count, has_run = len(nprocs), ~np.isnan(run_seconds)
     called = _Called._make(np.concatenate(columns) for columns in zip(*_called(tables), strict=True))
-    # What is no number stays one, and what comes of it is not known.
+    # NaN stays NaN, and sums that include it are not known.
     with np.errstate(invalid="ignore", over="ignore"):
         everything = sums_of_logs(called.seconds, called.logs, count)
         own = _own_seconds(called, everything, nprocs)
@@ -182,7 +182,7 @@ def _seconds(part: Mapping[str, Any]) -> Floats:
 
 
 def _known(column: Any) -> Floats:  # noqa: ANN401 - an Arrow array
-    """Seconds, 0 for what Darshan does not know and says with a negative; what is no number stays one and spoils the sum."""
+    """Seconds, 0 for Darshan's negative values, which mean unknown; NaN stays NaN and makes the sum unknown."""
     seconds: Floats = np.maximum(column.to_numpy(), 0.0)
     return seconds
 

@@ -1,4 +1,4 @@
-"""A layer's trace as what follows needs it: requests in runs, each of one rank on one file in one direction.
+"""A layer's trace as derivations need it: requests in runs, each of one rank on one file in one direction.
 
 Traces come rank by rank and file by file, so that there are few runs, and much can be asked of runs instead of requests.
 """
@@ -27,7 +27,7 @@ class Once(Mapping[str, Any]):
     """A part of a table, each of whose columns is made once, when it is first asked for, however many ask.
 
     Args:
-        part: the part, which makes its columns anew each time.
+        part: the part, which makes its columns again each time.
         make: gives a column by name, where it is not the part's own.
     """
 

@@ -1,7 +1,7 @@
 """MPI-IO requests matched with the POSIX requests that they became.
 
 MPI-IO works inside its calls: what a rank does in POSIX while an MPI-IO request of its own lasts on the same file was done
-by that request. Of the request it is a copy, a piece, or neither, and then it carries bytes of other ranks or of the holes
+by that request. It is a copy or a piece of the request, or neither; then it carries bytes of other ranks or of the holes
 between pieces. Nonblocking requests are carried out after their call, and are known by their place in the file.
 
 Sums are floats, exact up to 2**53.
@@ -26,7 +26,7 @@ from iomine.schema.ops import OPS, READ, WRITE
 _MOST: Final = 0.9
 # What is read or moved in excess, by what was asked for; less comes of the ends of blocks.
 _EXCESS: Final = 0.1
-# Where less of POSIX comes of MPI-IO, nothing is said of what MPI-IO did.
+# If a smaller share of POSIX comes from MPI-IO, nothing is said of what MPI-IO did.
 _ENOUGH: Final = 0.5
 # A longer list helps nobody.
 _MOST_RANKS: Final = 1024
@@ -215,7 +215,7 @@ def _moments(keys: Integers, starts: Floats) -> npt.NDArray[np.complex128]:
 
 
 def _ending_last(keys: Integers, ends: Floats) -> Integers:
-    """Of rows in order of keys, which of those up to each, and of its key, ends last."""
+    """For each row, in order of keys: which of the rows of its key up to this one ends last."""
     if not np.any((keys[1:] == keys[:-1]) & (ends[1:] < ends[:-1])):
         return np.arange(len(keys))
     order = order_by(keys, ends)
@@ -368,7 +368,7 @@ def _transformations(amounts: _Amounts, sieve_bytes: Floats, calls: Calls, rank_
 
 
 def _stayed(amounts: _Amounts, traced: Floats, calls: Calls, rank_counts: Integers) -> tuple[Floats, Flags]:
-    """Collective calls that ranks carried out themselves, at least so many, and whether these are most of several ranks'.
+    """The least number of collective calls that ranks carried out themselves, and whether these are most of several ranks'.
 
     A trace does not say which requests are collective, but how many are not: at worst, these are all among those that
     ranks carried out themselves.

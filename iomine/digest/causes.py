@@ -13,7 +13,7 @@ from typing import Final
 from iomine.post.model import Subject
 from iomine.views.answers import Row
 
-# Of the runs in which a code fired, those in which it has its cause in common with the lead.
+# Share of the runs in which a code fired that must have the same cause as the lead.
 NEARLY_ALL: Final = 0.8
 
 
@@ -151,7 +151,7 @@ def _called(costliest: Sign, others: Sequence[Sign]) -> Sign:
 
 
 def _weight(sign: Sign) -> tuple[float, bool, str]:
-    """What comes first is what cost more, then what weighs more."""
+    """Sorts by cost first, then by weight, the largest first."""
     cost = -1.0 if sign.cost_core_seconds is None else sign.cost_core_seconds
     # Digits in which sums of the same numbers may differ do not count.
     return -float(f"{cost:.6g}"), sign.level != "high", sign.code

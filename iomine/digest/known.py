@@ -15,7 +15,7 @@ from iomine.views.questions import question
 
 _WHAT: Final = ("recipient", "cluster", "user", "application")
 _GOOD: Final = frozenset({"gone", "reduced"})
-# A finding that is over without a mail is no longer wrong, and no mail made it better.
+# A finding that ended without a mail is no longer wrong, and no mail caused that.
 _OVER: Final = frozenset({"gone", "not told"})
 
 What = tuple[str, str, str, str]
@@ -195,7 +195,7 @@ def _better(outcomes: Iterable[Row]) -> dict[tuple[str, str, str], Better]:
     """What got better, by machine, user and application; what is still there in other runs of the same is not better."""
     by_code: dict[tuple[str, str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in outcomes:
-        # Of what is over without a mail there is as little to say.
+        # Findings that ended without a mail are not reported either.
         if row["outcome"] != "unknown" and not (row["outcome"] == "not told" and row["is_over"]):
             by_code[row["cluster"], row["user"], row["application"] or ""][row["code"]].append(row)
     found = {}

@@ -150,9 +150,9 @@ def _details(ask: Ask, causes: Iterable[Cause]) -> Mapping[Key, Row]:
 
 
 def _mail(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Mail:
-    """A mail of as many causes as fit into its lines, and of one at least; the others are said to be in the reports.
+    """A mail of as many causes as fit into its lines, and of one at least; it says how many more the reports have.
 
-    Where one is too many still, it says less of runs that were slow for other reasons.
+    If one cause is still too much, the mail says less about runs that were slow for other reasons.
     """
     count = len(chosen.causes)
     chosen = replace(chosen, attached=_attached(chosen, scope, links))

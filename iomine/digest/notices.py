@@ -13,16 +13,18 @@ from iomine.views.questions import question
 # What each question under `sql/questions/notices` gives as the `value` of a night; a night that is not there has 0. Those about
 # links give their `link_names` too.
 METRICS: Final[Mapping[str, str]] = {
-    "congested_links": "links that were full, or at which data waited ten times as long as usual",
+    "congested_links": "links that were congested: three quarters full or more, or with ten times the usual wait of data",
     "faulty_links": "links with errors, that went down, discarded packets or lost capacity",
     "findings_core_hours": "core-hours in requests that findings are about",
     "finding_log_ratio": "share of the logs that have findings",
     "hot_ost_hours": "hours in which an OST was at least twice as slow as usual",
-    "links_down": "links that are down, or that were there and are no more",
+    "links_down": "links that are down, or that were there and are gone",
     "mdt_storm_hours": "hours in which a metadata target was at least twice as slow as usual",
     "regressions": "applications whose I/O takes longer since that night, or a run of them",
     "rejected_ratio": "share of the files found by that day's sweeps that could not be read",
-    "shared_link_hours": "hours of links in which jobs, or storage and other traffic, met on one that was half full or more",
+    "shared_link_hours": (
+        "hours, summed over links, in which jobs, or storage and other traffic, shared a link at least half full"
+    ),
     "unlogged_ratio": "share of the node-hours of jobs without a log",
     "unread_clusters": "machines without a log of that night",
 }
@@ -30,7 +32,7 @@ METRICS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A metric that lies on the wrong side of its threshold, and did not so the night before.
+    """A metric that lies on the wrong side of its threshold, and further than on the night before.
 
     Attributes:
         name: of the metric.

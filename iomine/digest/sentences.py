@@ -26,12 +26,12 @@ from iomine.report.job import job_page_name
 from iomine.units import core_hours, counted, of_seconds
 from iomine.views.answers import Row
 
-# Of more signs of one cause, users of a project, applications or improvements only the number is given.
+# Most signs of one cause that are named, and most lines of users, applications or improvements; further ones are counted.
 MOST_SIGNS: Final = 6
 MOST_LINES: Final = 2
 _TWO: Final = 2
 _SPANS: Final = {7: "a week", 14: "two weeks", 30: "a month"}
-# What others made slower by less is no word worth.
+# Runs that others slowed down by less are not mentioned with a factor.
 _SLOWER: Final = 1.1
 ABOUT_COSTS: Final = (
     "Core-hours are the time that ranks spent in these requests, summed over ranks. Time that several entries are about is "

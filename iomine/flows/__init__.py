@@ -1,6 +1,6 @@
 """Prefect flows: wiring, retries and artifacts around the pipeline; no arithmetic.
 
-In a checkout they lie in `flows/` at the top; a wheel has that folder in the place of this one.
+In a checkout they are in `flows/` at the top; in a wheel that folder replaces this one.
 """
 
 from pathlib import Path

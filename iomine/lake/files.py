@@ -1,4 +1,4 @@
-"""Parquet files as the lake likes them: zstd, row groups of the size that DuckDB scans in parallel."""
+"""Writes and merges the lake's Parquet files: zstd, row groups of the size that DuckDB scans in parallel."""
 
 import os
 import shutil
@@ -56,7 +56,7 @@ class LakeFile:
 
 
 def replaced(files: Iterable[LakeFile], new: Sequence[LakeFile]) -> list[LakeFile]:
-    """Files as they will be, once new ones have taken the places of those of the same table and partition."""
+    """The files after new ones have replaced those of the same table and partition."""
     if not new:
         return list(files)
     # Asked of all files of a lake, many times in a sweep.
@@ -65,7 +65,7 @@ def replaced(files: Iterable[LakeFile], new: Sequence[LakeFile]) -> list[LakeFil
 
 
 def fills_row_group(row_count: int, size_bytes: int) -> bool:
-    """Whether so much is to be written, and not gathered in memory any longer."""
+    """Whether rows of this size fill a row group and should be written, not gathered in memory any longer."""
     return row_count >= ROW_GROUP_ROWS or size_bytes >= _ROW_GROUP_BYTES
 
 
@@ -77,7 +77,7 @@ class ParquetSink:
     Args:
         table: whose rows they are.
         path: of the file.
-        notes: what its metadata are to say beside the schema.
+        notes: entries of its metadata in addition to the schema.
     """
 
     def __init__(self, table: str, path: Path, notes: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -135,7 +135,7 @@ class ParquetSink:
             raise
 
     def discard(self) -> None:
-        """Gives the file up."""
+        """Removes the unfinished file."""
         # Closing writes the footer, which on a full disk fails once more.
         with suppress(OSError):
             self._writer.close()

@@ -1,6 +1,6 @@
-"""Parquet files laid end to end: row groups stay as they were compressed, and one footer says where all of them lie now.
+"""Concatenates Parquet files: row groups stay compressed as they are, and one new footer says where they all are.
 
-A footer is `FileMetaData` of parquet.thrift (apache/parquet-format) in Thrift's compact protocol. All of it is copied, but for
+A footer is `FileMetaData` of parquet.thrift (apache/parquet-format) in Thrift's compact protocol. All of it is copied, except for
 the number of rows and the places of row groups. The files are trusted, as the program's own. A field that is not known here may
 be a place too, so files that have one are not laid.
 """
@@ -17,16 +17,16 @@ _TAIL: Final = struct.Struct("<I4s")
 _NUMBERS: Final = (4, 5, 6)
 _BYTES_OF: Final = {1: 0, 2: 0, 3: 1, 7: 8}
 _BINARY, _LIST, _STRUCT = 8, 9, 12
-# A longer list says its length in a number of its own.
+# A longer list has its length in a separate number.
 _LONG: Final = 15
-# Of a number's byte, and that it is not its last.
+# Bits of a number in each byte, and the flag that more bytes follow.
 _SEVEN_BITS, _MORE = 127, 128
 # Fields of a file, by their numbers in parquet.thrift.
 _ROWS, _GROUPS = 3, 4
 # For each known field of a struct: whether its offset is raised, or the same map for a nested struct.
 _Known = Mapping[int, "_Known | bool"]
-# Where something lies: in a row group, in each of its column chunks, and in what is said about that. Field 2 of a chunk is
-# deprecated, and 0. Chunks that are encrypted, or lie in another file, have fields that are left out here.
+# Offsets in a row group, in each of its column chunks, and in the metadata of the chunk. Field 2 of a chunk is
+# deprecated, and 0. Chunks that are encrypted, or are in another file, have fields that are left out here.
 _OF_CHUNK: Final[_Known] = dict.fromkeys(range(1, 18), False) | dict.fromkeys((9, 10, 11, 14), True)
 _PLACES: Final[_Known] = dict.fromkeys(range(2, 8), False) | {
     1: {2: False, 3: _OF_CHUNK, 4: True, 5: False, 6: True, 7: False},
@@ -36,7 +36,7 @@ _ORDINAL: Final[_Known] = dict.fromkeys(range(1, 7), False) | {7: True}
 
 
 class _UnknownFieldError(Exception):
-    """A row group says something that is not known here."""
+    """A row group has a field that is not known here."""
 
 
 class _Footer(NamedTuple):
@@ -65,8 +65,8 @@ def laid(paths: Sequence[Path], path: Path) -> bool:
         path: of the new file.
 
     Returns:
-        False where there is none, since the files differ in more than their rows: in columns, notes, or what wrote them; or since
-        that says what is not known here.
+        False if no file was made, since the files differ in more than their rows (columns, notes, or writer), or have a field
+        that is not known here.
     """
     footers = [_footer(each) for each in paths]
     if any((footer.head, footer.rest) != (footers[0].head, footers[0].rest) for footer in footers):

@@ -36,7 +36,7 @@ _SECONDS_PER_DAY: Final = 86400
 # least.
 _FEWEST_COMMITS_PER_TIDYING: Final = 5
 _LAST_CHECKPOINT: Final = "_delta_log/_last_checkpoint"
-# Touched when files that nobody needs were looked for; what begins so is no file of a table to Delta.
+# Touched when unneeded files were looked for; to Delta, a name that begins with an underscore is no file of a table.
 _LAST_VACUUM: Final = "_last_vacuum"
 # How long commits stay after a checkpoint summed them up; replaced files stay as long.
 _LOG_RETENTION: Final = {"delta.logRetentionDuration": "interval 7 days"}
@@ -111,7 +111,7 @@ class LakeWriter:
     Args:
         lake: the lake.
         staging: where tables that no committed sweep knows are put out of the way; to be cleared by the caller.
-        of_any_version: who writes will replace every table, and then set the version.
+        of_any_version: whether the caller will replace every table, and then set the version.
 
     Attributes:
         ahead: tables that were rolled back.
@@ -173,7 +173,7 @@ class LakeWriter:
             files: its new files.
             sweep_id: whose they are.
             dropped: clusters and nights whose rows are to go, all of one cluster, which is that of the files too.
-            is_whole: the files are all that the table is to hold, of any cluster.
+            is_whole: whether the files are all that the table will hold, of any cluster.
         """
         entry = table(name)
         schema = _delta_schema(name)
@@ -183,7 +183,7 @@ class LakeWriter:
         partition_by = list(entry.partition_keys)
         if (there := self._tables.get(name)) is None:
             self._root.mkdir(parents=True, exist_ok=True)
-            # A table that comes to a lake of an older version makes it no newer.
+            # A new table in a lake of an older version does not make the lake newer.
             if not self._lake.is_committed():
                 self._lake.set_version(SCHEMA_VERSION)
             create_table_with_add_actions(
@@ -218,12 +218,12 @@ class LakeWriter:
         self._held.keep(name, there, self._snapshot.of(name))
 
     def tidy(self, grace_days: int) -> None:
-        """Deletes files that no version younger than the grace period needs, those of dead sweeps included, and sums logs up.
+        """Deletes files, also of dead sweeps, that no version younger than the grace period needs, and writes checkpoints.
 
         A table is due once it has got some commits, or has got none for the grace period. Files and old commits are
         looked for by the first tidying after a day, since that lists a folder for each night.
-        Only versions that a sweep has named are summed up: an older one that it named could not be gone back to.
-        To be called before anything is committed.
+        Only versions that a sweep has named get a checkpoint: otherwise the lake could not go back to the named version.
+        Must be called before anything is committed.
         """
         for name, there in self._tables.items():
             files = self._snapshot.of(name)
@@ -240,7 +240,7 @@ class LakeWriter:
                 there.create_checkpoint()
                 if is_first:
                     there.cleanup_metadata()
-            # Opened anew, since what it has read commit by commit it goes through commit by commit.
+            # Opened again, since a table that was read commit by commit is also searched commit by commit.
             self._tables[name] = opened = DeltaTable(self._root / name)
             self._snapshot = self._snapshot.after(name, opened.version(), ())
             self._held.keep(name, opened, files)
@@ -274,7 +274,7 @@ class LakeWriter:
 
 
 class _Held:
-    """Tables of a lake as this process has read them, so that the next of many sweeps reads what was committed since alone.
+    """Tables of a lake as this process has read them, so that the next of many sweeps reads only what was committed since.
 
     To open the tables of a year and to list their files takes a second.
 
@@ -321,7 +321,7 @@ def _held_of(root: Path) -> _Held:
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:
-    """Of a table's log, None where there is none."""
+    """Identifies the folder of a table's log; None if there is none."""
     try:
         status = (folder / "_delta_log").stat()
     except FileNotFoundError:

@@ -49,6 +49,6 @@ class Snapshot:
     def after(
         self, table: str, version: int, files: Sequence[LakeFile], dropped: Collection[tuple[str, date]] = ()
     ) -> "Snapshot":
-        """The snapshot once a table has new files in the places of those of the same partition, and is rid of dropped ones."""
+        """The snapshot after new files of a table have replaced those of the same partition, without the dropped ones."""
         kept = (file for file in self.of(table) if file.partition not in dropped)
         return Snapshot({**self.versions, table: version}, {**self.by_table, table: replaced(kept, files)})

@@ -1,4 +1,4 @@
-"""The folder of a warehouse: what lies where in it, and who may write to it."""
+"""The folder of a warehouse: where things are in it, and who may write to it."""
 
 import errno
 import fcntl
@@ -21,12 +21,12 @@ from iomine.lake.lake import Lake
 from iomine.sharing import give, group_of, kept_from_others
 from iomine.units import MIB
 
-# Found by their words, since not every library that writes hands on the number.
+# Errors of full disks are found by their text, since some libraries do not pass on the error number.
 _NO_SPACE: Final = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), "database or disk is full")
-# Less is full: what is written at once is smaller.
+# With less room a disk is full: what is written at once is smaller.
 _ROOM_BYTES: Final = 64 * MIB
 _ROOM_FILES: Final = 100
-# Delta and Prefect would decode the one, DuckDB would look for a pattern with the next, or make another of the last.
+# Delta and Prefect would decode the first, DuckDB would take the next three for patterns, and the last for an escape.
 _UNFIT_CHARACTERS: Final = frozenset("%*?[\\")
 # A cluster's name becomes the name of a folder, and part of links.
 _CLUSTER_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -81,10 +81,10 @@ def as_warehouse_errors(folder: Path) -> Iterator[None]:
 
 
 def _full(folder: Path, error: str) -> str:
-    """What is full: the folder, or where it has room and lies on another disk, that of temporary files."""
+    """The folder that is full: this one, or that of temporary files if this one has room and is on another disk."""
     temporary = Path(tempfile.gettempdir())
     there = next(path for path in (folder, *folder.parents) if path.exists())
-    # How much of a quota is left, no file system says.
+    # No file system says how much of a quota is left.
     has_quota = os.strerror(errno.EDQUOT) in error
     if has_quota or _is_full(there) or there.stat().st_dev == temporary.stat().st_dev:
         return str(folder)

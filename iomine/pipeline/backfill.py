@@ -16,7 +16,7 @@ from iomine.pipeline.reports import is_due
 from iomine.pipeline.site.retention import site_packing
 from iomine.pipeline.sweep import Counts, Settings, Summary
 
-# Days between a folder's day and the nights of its logs; those that lie further away are looked for by a sweep.
+# Days between a folder's day and the nights of its logs; a sweep has to look for logs further away.
 _NEAR_DAYS: Final = 2
 
 
@@ -39,7 +39,7 @@ class Backfill:
                 self._has(file.cluster, [file.night])
 
     def passed_over(self, settings: Settings, night: date) -> Counts | None:
-        """What a sweep of a night would say of its logs, all of which are known; None where it has to be made.
+        """The counts that a sweep of a night would report if all of its logs are known; None if the sweep has to be made.
 
         A night that is to be swept after later ones is noted, so that it will be settled.
 
@@ -51,15 +51,15 @@ class Backfill:
         counts = known_counts(self._before, settings, night)
         if counts is None and night < self._newest.get(settings.cluster, night):
             unsettled(self._warehouse).add([(settings.cluster, night)])
-        # What a killed sweep committed and did not report, the next sweep reports, whatever it finds.
+        # The next sweep reports what a killed sweep committed but did not report, whatever that next sweep finds.
         return None if is_due(self._warehouse) else counts
 
     def swept(self, settings: Settings, summary: Summary) -> None:
-        """Takes notice of a sweep that was made."""
+        """Notes the nights of a sweep that was made."""
         self._has(settings.cluster, summary.nights)
 
     def settled(self) -> Iterator[tuple[str, int]]:
-        """Settles what was swept before earlier nights, as `settle_noted` does."""
+        """Settles nights that were swept before earlier ones, as `settle_noted` does."""
         return settle_noted(self._warehouse)
 
     def _has(self, cluster: str, nights: Sequence[date]) -> None:
@@ -73,10 +73,10 @@ def nights(since: date, until: date, *, newest_first: bool) -> Iterator[date]:
 
 
 def known_counts(snapshot: Snapshot, settings: Settings, night: date) -> Counts | None:
-    """What a sweep would say of its logs without opening any; None where it has to open one, or to do anything else.
+    """The counts that a sweep would report, without opening a log; None if it has to open one, or to do anything else.
 
     Args:
-        snapshot: the lake, as of any time since which nothing was forgotten.
+        snapshot: the lake, read at any time after logs were last forgotten.
         settings: what would be swept.
         night: the day of its folders.
 
@@ -113,7 +113,7 @@ class Pace:
     size_bytes: float | None = None
 
     def seconds(self, paths: Sequence[Path], summary: Summary) -> float:
-        """How long a sweep of these paths should take, by what it read: logs that were known cost next to nothing."""
+        """How long a sweep of these paths should take, judged by what it read: known logs cost almost nothing."""
         if not summary.found or (self.files is None and self.size_bytes is None):
             return 0.0
         sizes = [each.size_bytes for each in find_logs(paths, Limits().file_bytes)]

@@ -14,7 +14,7 @@ from iomine.schema.registry import arrow_schema
 
 @contextmanager
 def to_be_written(warehouse: Warehouse) -> Iterator[tuple[LakeWriter, Path]]:
-    """The warehouse locked, rid of what a sweep that died has left; gives its lake, and the folder to write to.
+    """Locks the warehouse and removes what a dead sweep left; yields its lake and the folder to write to.
 
     Raises:
         BusyError: a sweep is writing to it.

@@ -1,6 +1,6 @@
-"""Puts right what was swept wrongly: logs to be forgotten, logs of another machine, nights out of order.
+"""Corrects wrong sweeps: forgets logs, moves logs to another machine, settles nights that were swept out of order.
 
-What is forgotten is not known any more, so the next sweep that finds it reads it again. Files of logs stay where they are.
+A forgotten log is no longer known, so the next sweep that finds it reads it again. Files of logs stay where they are.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ class Matter:
 
     Attributes:
         clusters: machines.
-        nights: nights of these; None for all, with all else that is kept of the machines.
+        nights: nights of these machines; None for all nights, with everything else that is kept of the machines.
         log_id: the only log; None for all.
     """
 
@@ -50,16 +50,16 @@ class Matter:
     log_id: str | None = None
 
     def has(self, file: LakeFile) -> bool:
-        """Whether a file holds something of it."""
+        """Whether a file holds any of it."""
         return file.cluster in self.clusters and (self.nights is None or file.night in self.nights)
 
     def is_of(self, row: Mapping[str, object]) -> bool:
-        """Whether a row with a machine's name is of one of them."""
+        """Whether a row with a machine's name belongs to one of the machines."""
         return row["cluster"] in self.clusters
 
 
 def matter_of(warehouse: Warehouse, cluster: str | None, night: date | None, log: str | None) -> Matter:
-    """What a machine, a night of all machines or of one, or the beginning of a log's id stands for.
+    """What is meant by a machine, by a night of one or of all machines, or by the beginning of a log's id.
 
     Raises:
         UsageError: the warehouse has nothing of it, or more than one such log.
@@ -93,15 +93,15 @@ def _log_of(files: Sequence[LakeFile], clusters: Collection[str], log: str) -> M
 
 
 def counted_logs(warehouse: Warehouse, matter: Matter) -> int:
-    """How many logs it is about, those whose rows have left among them."""
+    """How many logs are concerned, including those whose rows have left."""
     files = [file for file in warehouse.lake.snapshot().of("log", KNOWN) if matter.has(file)]
     return 1 if matter.log_id else sum(file.row_count for file in files)
 
 
 def forget(warehouse: Warehouse, matter: Matter) -> None:
-    """Takes out of the warehouse all that is known of logs; readers see all of it gone or nothing.
+    """Removes everything about some logs from the warehouse; readers see all of it removed or nothing.
 
-    Of a whole machine its statistics and accounting go too.
+    For a whole machine, its statistics and accounting are removed too.
 
     Raises:
         BusyError: a sweep is writing to it.
@@ -131,7 +131,7 @@ def forget(warehouse: Warehouse, matter: Matter) -> None:
 
 
 def move(warehouse: Warehouse, matter: Matter, cluster: str) -> None:
-    """Makes all that is kept of a machine that of another, beside what that has; readers see all of it moved or nothing.
+    """Moves everything that is kept of a machine to another one, added to what that has; readers see all of it moved or nothing.
 
     Raises:
         UsageError: a machine cannot be called so.
@@ -160,18 +160,18 @@ def move(warehouse: Warehouse, matter: Matter, cluster: str) -> None:
 
 
 def unsettled(warehouse: Warehouse) -> Note[Partition]:
-    """Nights that are swept after later ones of their cluster; what looks back at them is to be settled."""
+    """Nights that were swept after later ones of their cluster; nights that look back at them must be settled."""
     return Note(warehouse, "unsettled.json")
 
 
 def settle_noted(warehouse: Warehouse) -> Iterator[tuple[str, int]]:
-    """Settles what looks back at the nights that are noted as unsettled, and strikes them from the note.
+    """Settles the nights that look back at those noted as unsettled, and removes these from the note.
 
     Yields:
         Each cluster with nights that were settled, and how many.
 
     Raises:
-        IomineError: as of `settle`; the note stays.
+        IomineError: as for `settle`; the note stays.
     """
     note = unsettled(warehouse)
     noted = note.noted()
@@ -183,15 +183,15 @@ def settle_noted(warehouse: Warehouse) -> Iterator[tuple[str, int]]:
 
 
 def settle(warehouse: Warehouse, cluster: str, since: date, until: date) -> int:
-    """Works out anew what the nights of a cluster look back at, and judges them; readers see all of it settled or nothing.
+    """Recomputes what nights of a cluster take from nights before, and judges them; readers see all of it settled or nothing.
 
-    A run is held against the runs and servers of the nights before. A night that was swept before some of these gets the rows
-    that it would have, had they been swept in order.
+    A run is compared with the runs and servers of the nights before. A night that was swept before some of these gets the rows
+    that it would have got if they had been swept in order.
 
     Args:
         warehouse: where the nights are.
         cluster: whose they are.
-        since: the first night that was swept after one of these.
+        since: the first night that was swept after later ones.
         until: the last such night.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Finds what makes a step fail that takes many things at once, so that the step costs these alone."""
+"""Finds the items that make a step over many items fail, so that only these items are lost."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
@@ -7,7 +7,7 @@ from iomine.errors import NoWorkersError, UnforeseenError, WarehouseError, Worke
 
 # No log makes a disk full, or a worker leave.
 _NOT_BY_INPUT: Final = (WarehouseError, WorkersError, NoWorkersError)
-# What fails with more than these is our fault, and takes too long to be found one by one.
+# More culprits than these mean that the fault is ours, and finding them one by one would take too long.
 _MOST: Final = 64
 
 _Item = TypeVar("_Item")
@@ -19,9 +19,9 @@ def may_be_by_input(error: Exception) -> bool:
 
 
 def culprits(suspects: Sequence[_Item], attempt: Callable[[Sequence[_Item]], object]) -> dict[_Item, Exception]:
-    """Without which of them an attempt succeeds, found by halving.
+    """The items without which an attempt succeeds, found by halving.
 
-    Of several that fail only together the last is to blame. What is left was tried as a whole, and did not fail.
+    If several fail only together, the last of them is the culprit. The remaining items were tried together and did not fail.
 
     Args:
         suspects: in any order; the first of them stay rather than the last.
@@ -31,7 +31,7 @@ def culprits(suspects: Sequence[_Item], attempt: Callable[[Sequence[_Item]], obj
         Each with how it failed; nothing where the attempt does not fail with all of them.
 
     Raises:
-        Exception: of the attempt, which fails with more of them than hostile input explains.
+        Exception: of the attempt, if more items fail than hostile input explains.
     """
     found: dict[_Item, Exception] = {}
     _search([], list(suspects), attempt, found)
@@ -41,7 +41,7 @@ def culprits(suspects: Sequence[_Item], attempt: Callable[[Sequence[_Item]], obj
 def _search(
     sound: list[_Item], suspects: list[_Item], attempt: Callable[[Sequence[_Item]], object], found: dict[_Item, Exception]
 ) -> None:
-    """Adds those of the suspects that are sound, beside those that are known to be, to these."""
+    """Adds to `sound` those suspects that are sound together with it, and to `found` the culprits among them."""
     try:
         attempt([*sound, *suspects])
     except Exception as error:

@@ -6,12 +6,12 @@ from iomine.pipeline.sweep import Settings, Summary
 from iomine.views.query import answer_own, open_catalog
 from iomine.views.questions import question
 
-# Sweeps that say what is usual. A week has its weekend.
+# Sweeps that define what is usual: a week of nights, since a week has its weekend.
 _USUAL_SWEEPS: Final = 7
 
 
 def emptiness(settings: Settings, summary: Summary) -> str | None:
-    """What is suspicious about a sweep that found no logs; None where it found some, was given no paths, or most do so."""
+    """What is suspicious if a sweep found no logs; None if it found some, was given no paths, or most sweeps find none."""
     if summary.found or not settings.paths:
         return None
     with open_catalog(settings.warehouse / "iomine.duckdb") as con:

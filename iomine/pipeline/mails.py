@@ -19,7 +19,7 @@ from iomine.triggers.model import Trigger
 def show_mails(warehouse: Warehouse, ledger: Ledger, triggers: Iterable[Trigger]) -> bool:
     """Commits the whole ledger as the table `mail`, and publishes it.
 
-    The ledger stays what counts: whatever is killed here, the next digest shows all of it.
+    The ledger remains the reference: if this process is killed at any point, the next digest shows all of it.
 
     Args:
         warehouse: whose ledger it is.
@@ -54,7 +54,7 @@ def _row(row: dict[str, str | None]) -> dict[str, Any]:
     return {
         **row,
         "recipient": None if row["mail_kind"] in {"operator", "notice"} else row["recipient"],
-        # Nothing is no text.
+        # An empty text means none.
         **{name: row[name] or None for name in ("mail_reply", "application")},
         "composed_at": _moment(row["composed_at"]),
         "sent_at": sent_at,

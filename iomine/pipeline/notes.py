@@ -47,7 +47,7 @@ class Note(Generic[Noted]):
         return [cast("Noted", (cluster, date.fromisoformat(night), *log_id)) for cluster, night, *log_id in rows]
 
     def strike(self, done: Iterable[Noted]) -> None:
-        """Removes from the note that for which all is done that was to be done; what was noted meanwhile stays.
+        """Removes entries for which everything is done from the note; entries that were noted meanwhile stay.
 
         Raises:
             WarehouseError: the file cannot be written or removed.

@@ -75,7 +75,7 @@ def _newest(ask: Ask, today: date) -> date | None:
 
 
 def _unreported(found: Iterable[Notice], ledger: Ledger, night: date) -> Sequence[Notice]:
-    """Notices without the links that a mail about this night has listed, and without those of which nothing is left."""
+    """Notices without the links that a mail about this night has listed, and without notices that this leaves empty."""
     known = ledger.listed("notice", RECIPIENT, night)
     left = []
     for notice in found:

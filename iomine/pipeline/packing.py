@@ -1,10 +1,10 @@
 """Packs logs into a few tar files, unchanged, with an index; and unpacks them.
 
-Writers need no coordinator. One takes its place at the end of a tar file under a short lock, as a gap: a member that readers
-pass over. It writes its logs into the gap outside the lock, and last of all their first header in place of the gap's. So a
+Writers need no coordinator. A writer takes its place at the end of a tar file under a short lock, as a gap, a member that readers
+ignore. It writes its logs into the gap outside the lock, and at last replaces the gap's header with the first log's. So a
 writer that is killed leaves a gap, and never part of a log.
 
-The index, `index.parquet`, only saves time: it can be made anew from the tar files.
+The index, `index.parquet`, only saves time: it can be rebuilt from the tar files.
 """
 
 import errno
@@ -120,9 +120,9 @@ def pack(paths: Sequence[Path], into: Path, files: int = 1, *, remove: bool = Fa
 
     Args:
         paths: folders and files.
-        into: as of `pack_each`.
-        files: as of `pack_each`.
-        remove: as of `pack_each`.
+        into: as for `pack_each`.
+        files: as for `pack_each`.
+        remove: as for `pack_each`.
 
     Raises:
         UsageError: a path does not exist, or there are to be too many files.
@@ -416,7 +416,7 @@ def _fill_holes(file: int, at: int, passed: Mapping[int, int]) -> int:
             begin = hole.offset - BLOCK
             if os.pread(file, BLOCK, begin) == bytes(BLOCK):
                 _write(file, _header(GAP, hole.size_bytes), begin)
-        # Nobody is between the two now, so that all up to here has a header.
+        # No writer is between taking room and writing a header now, so everything up to here has one.
         return os.fstat(file).st_size
 
 

@@ -12,7 +12,7 @@ from iomine.triggers.model import Trigger
 from iomine.triggers.site import NO_RULES, SiteRules
 from iomine.views.catalog import build_catalog
 
-# Fewer are gone through as soon as an answer that was kept is read.
+# Views over fewer logs are computed when they are queried: that is as fast as reading a kept answer.
 _KEPT_FROM_LOGS: Final = 10_000
 
 
@@ -21,8 +21,8 @@ def publish(warehouse: Warehouse, triggers: Iterable[Trigger] = (), snapshot: Sn
 
     Args:
         warehouse: where the files lie.
-        triggers: what was judged by, whose settings views are to work with too.
-        snapshot: the lake as of that sweep, where it has been read already.
+        triggers: what was judged by; views use their settings too.
+        snapshot: the lake after that sweep, if it has been read already.
 
     Raises:
         UsageError: the site's settings of views are not fit.

@@ -1,9 +1,9 @@
 """Reports of the logs that a sweep has judged, written once its verdicts are published.
 
-What is due is noted before it is committed, so that a sweep which follows one that died writes what that one did not: nights,
-or the logs of a night of which anything is new. With these, later runs of their lineages and logs of their jobs are due, whose
+Due reports are noted before the commit, so that the sweep after one that died writes the missing reports. A note names nights,
+or the logs of a night with anything new. Later runs of their lineages and logs of their jobs are due too, since their
 reports show them.
-A report that would say the same again is left alone, so a note may name more than has changed.
+A report that would not change is not written again, so a note may name more than has changed.
 """
 
 import re
@@ -41,7 +41,7 @@ _DUE_LOGS: Final = "due_logs.json"
 # Reports of a task, at most and at least: a worker's questions cost the same for one log as for hundreds.
 PIECE: Final = 1000
 _SMALLEST_PIECE: Final = 250
-# No job has logs that lie further apart.
+# Logs of one job are never further apart.
 _JOB_DAYS: Final = 14
 _LOG_ID: Final = re.compile(r"[0-9a-f]{16}")
 _LIMITS: Final = Limits(memory_bytes=2 * GIB, threads=1)
@@ -53,7 +53,7 @@ class Reported:
 
     Attributes:
         count: how many logs.
-        new_count: how many of their reports say anything else than before.
+        new_count: how many of their reports have changed.
         faults: why others could not be written.
     """
 
@@ -73,7 +73,7 @@ def due_logs(warehouse: Warehouse) -> Note[LogPlace]:
 
 
 def note_due(warehouse: Warehouse, nights: Iterable[Partition], few: Mapping[Partition, Iterable[str]]) -> None:
-    """Notes reports of nights as due, of some only those of few logs.
+    """Notes reports of nights as due; for some nights only those of few logs.
 
     Args:
         warehouse: whose reports they are.
@@ -93,7 +93,7 @@ def is_due(warehouse: Warehouse) -> bool:
 
 
 def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reported:
-    """Writes the reports that are due, and strikes the note.
+    """Writes the reports that are due, and removes them from the note.
 
     Args:
         warehouse: as published.
@@ -168,7 +168,7 @@ def retire(warehouse: Warehouse, days: int) -> int:
 
 
 def report_piece(places: Sequence[Place], database: Path, folder: Path) -> tuple[int, list[str]]:
-    """Writes the reports of some logs; returns how many say anything else than before, and what went wrong.
+    """Writes the reports of some logs; returns how many have changed, and what went wrong.
 
     Raises:
         WarehouseError: files cannot be read or written.
@@ -178,7 +178,7 @@ def report_piece(places: Sequence[Place], database: Path, folder: Path) -> tuple
         with without_collection(), _asking(open_for_logs(database, which(places), _LIMITS), folder) as ask:
             return _outcome(write_reports(ask, places, folder))
     except (UsageError, LimitError):
-        # A question about all of them failed; each by itself costs more, and only itself.
+        # A question about all of them failed; asking one by one costs more, but a failure then costs one report.
         with _asking(open_catalog(database, _LIMITS), folder) as ask:
             alone = [_alone(ask, place, folder) for place in places]
     return sum(new for new, _ in alone), [fault for _, faults in alone for fault in faults]

@@ -59,7 +59,7 @@ class AccessSettings(SiteSettings):
     """Who sees what. Files are seen from the warehouse."""
 
     whose: ClassVar[str] = "access"
-    everyone: bool = setting(False, "Whether whoever reaches the server sees everything, as if there were no such file.")
+    everyone: bool = setting(False, "Whether everyone who reaches the server sees everything, as without access.toml.")
     log: Line = setting("access.jsonl", "File that says who asked for what, a line of JSON each; empty: none.")
     operators: Lines = setting((), "Logins, or groups of this host as @group, that see everything but mails.")
     admins: Lines = setting((), "Logins, or groups of this host as @group, that see everything.")
@@ -92,7 +92,7 @@ class Reader:
         return self.role in {"operator", "admin"}
 
 
-# Where a site does not ask who somebody is.
+# The reader at a site that does not ask who somebody is.
 EVERYONE: Final = Reader("", "admin", "open")
 
 
@@ -116,7 +116,7 @@ class Roles:
                     raise UsageError(f"There is no group {name[1:]!r} here: write logins, or a group of this host.") from None
 
     def reader(self, name: str, way: Way) -> Reader:
-        """Who a login is; by a link nobody is more than a user, as it may be handed on."""
+        """The reader behind a login; a link makes nobody more than a user, because it may be handed on."""
         settings = self._settings
         if way != "link":
             if _is_among(name, settings.admins):
@@ -137,7 +137,7 @@ def site_access(root: Path) -> AccessSettings | None:
     file = root / ACCESS_FILE
     if not has_site_file(file):
         return None
-    # A link that leads nowhere is a file that cannot be read.
+    # A dangling symbolic link is a file that cannot be read.
     return read_site_file(file, "settings of access", AccessSettings.parse, is_needed=os.path.lexists(file))
 
 

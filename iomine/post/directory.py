@@ -1,4 +1,4 @@
-"""Who is who: the address of a user, from where the site keeps it. Nobody's address is guessed: who is not found is unknown."""
+"""Who is who: the address of a user, from where the site keeps it. No address is guessed: a user who is not found is unknown."""
 
 import csv
 import pwd
@@ -105,7 +105,7 @@ class PasswdDirectory:
         """A person by user name."""
         try:
             entry = pwd.getpwnam(user)
-        # A name may hold what no system's can.
+        # A name may hold characters that the system refuses.
         except (KeyError, ValueError):
             return None
         found = TemplateDirectory(self.template).find(user)
@@ -146,7 +146,7 @@ class CsvDirectory:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """Lines that say nothing, or another thing than a line before."""
+        """Faults: lines that cannot be read, or contradict an earlier line."""
         return tuple(self._faults)
 
     def find(self, user: str) -> Person | None:

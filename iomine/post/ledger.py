@@ -124,7 +124,7 @@ class Ledger:
         self._file = file
         with _as_warehouse_errors(file):
             if file is not None:
-                # Mails are in it: nobody else's business. What SQLite lays beside it has the same mode.
+                # Mails in it must stay private. Files that SQLite makes beside it get the same mode.
                 os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
             self._con = sqlite3.connect(file or ":memory:", timeout=_BUSY_SECONDS, isolation_level=None)
             self._con.execute("PRAGMA synchronous = EXTRA")
@@ -137,7 +137,7 @@ class Ledger:
         self._con.close()
 
     def copy(self) -> "Ledger":
-        """A ledger that says the same and that nobody else sees."""
+        """A private copy of the ledger in memory."""
         twin = Ledger(None)
         with _as_warehouse_errors(self._file):
             self._con.backup(twin._con)

@@ -47,7 +47,7 @@ def take(mail: bytes, signer: Signer, ledger: Ledger, today: date) -> str:
         UsageError: it asks for nothing that can be done.
     """
     headers = BytesHeaderParser(policy=compat32).parsebytes(mail[:_MOST_BYTES])
-    # Programs that answer programs never end (RFC 3834).
+    # Programs that answer each other would never stop (RFC 3834).
     if _is_automatic(headers):
         return "This mail was sent by a program: nothing is done."
     fault = UsageError("The mail's subject has no token of a digest: use the link in the digest to write it.")

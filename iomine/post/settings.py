@@ -30,7 +30,7 @@ class DirectorySettings(SiteSettings):
     filter: Line = setting("(uid={user})", "For kind ldap: which of them is the user.")
     address: Line = setting("mail", "For kind ldap: the attribute that holds the address.")
     name: Line = setting("cn", "For kind ldap: the attribute that holds the name.")
-    user: Line = setting("", "For kind ldap: whom to ask as; empty: nobody.")
+    user: Line = setting("", "For kind ldap: whom to bind as; empty: anonymous.")
     password_file: Line = setting("", "For kind ldap: a file with the password, which nobody else may read.")
     timeout_seconds: Count = setting(20, "For kind ldap: how long an answer may take.")
 
@@ -59,7 +59,7 @@ class SmtpSettings(SiteSettings):
         "none", "How the connection is made secret; the server's certificate is checked."
     )
     ca_file: Line = setting("", "Certificates that the server's is checked against; empty: the system's.")
-    user: Line = setting("", "Whom to log in as; empty: nobody.")
+    user: Line = setting("", "Whom to log in as; empty: no login.")
     password_file: Line = setting("", "A file with the password, which nobody else may read.")
     timeout_seconds: Count = setting(60, "How long an answer of the server may take.")
     per_minute: CountOrZero = setting(120, "Mails in a minute, at most; 0: as many as it takes.")
@@ -103,7 +103,7 @@ Side = Literal["above", "below", "equal"]
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A number that a night's metric is held against.
+    """A number that a night's metric is compared with.
 
     Attributes:
         side: on which side of it the metric is noticed.
@@ -115,7 +115,7 @@ class Limit:
 
 
 def _limit(given: object) -> Limit:
-    """A number alone is one that the metric must not lie above."""
+    """Reads a limit; a bare number is one that the metric must not lie above."""
     if isinstance(given, Limit):
         return given
     if not isinstance(given, dict):
@@ -155,7 +155,7 @@ class Settings(SiteSettings):
     most_mails: Count = setting(500, "Digests that a run sends, at most; the costliest first, others wait for the next run.")
     give_up_days: Count = setting(5, "Days after which a digest that no server takes is given up.")
     in_doubt: Literal["resend", "hold"] = setting(
-        "resend", "What becomes of a digest that may have been sent when the connection or the machine broke down."
+        "resend", "What happens to a digest that may have been sent when the connection or the machine failed."
     )
     directory: DirectorySettings = setting(DirectorySettings(), "Who has which address.")
     smtp: SmtpSettings = setting(SmtpSettings(), "The mail server that takes the mails.")
@@ -185,7 +185,7 @@ class Settings(SiteSettings):
 
     @property
     def actions_to(self) -> str:
-        """Where mails go that links write."""
+        """The address of mails that links write."""
         return self.actions_address or self.answers_to
 
     @property

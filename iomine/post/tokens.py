@@ -1,4 +1,4 @@
-"""Signed links: what a reader may ask for with one click, and for nobody but himself.
+"""Signed links: what a reader may ask for with one click, for themselves only.
 
 A token says what, who and about which subject, and holds for as long as the site keeps its key: a link to stop all mails must
 work in an old mail too. It is a secret between the site and the reader; anyone who has it can do that one thing.
@@ -125,7 +125,7 @@ class PassSigner:
 
 
 def _serializer(key: bytes, purpose: bytes) -> URLSafeSerializer:
-    """Its tokens are no other purpose's; signatures are compared in constant time."""
+    """Its tokens are valid for one purpose only; signatures are compared in constant time."""
     return URLSafeSerializer(key, salt=purpose, signer_kwargs={"digest_method": sha256, "key_derivation": "hmac"})
 
 
@@ -148,7 +148,7 @@ def _key(file: Path) -> bytes:
         raise UsageError(_UNKNOWN)
     key = read_secret(file, "key")
     if len(key) < _KEY_BYTES:
-        raise UsageError(f"The key {file} is too short: take it away, and the next digest makes another.")
+        raise UsageError(f"The key {file} is too short: delete it, and the next digest makes a new one.")
     return key
 
 

@@ -159,7 +159,7 @@ class Smtp:
         self._server: smtplib.SMTP | None = None
 
     def send(self, message: Message) -> Outcome:
-        """Hands a mail over; where a connection that was kept turns out to be lost, on a new one."""
+        """Hands a mail over; on a new connection, if the kept one turns out to be lost."""
         self._pace.wait()
         was_kept = self._server is not None
         outcome = self._tried(message)
@@ -168,7 +168,7 @@ class Smtp:
 
     def _tried(self, message: Message) -> Outcome:
         try:
-            # Its exceptions are OSErrors too.
+            # Exceptions of smtplib are OSErrors too.
             server = self._server = self._server or self._connected()
         except OSError as error:
             return Outcome("later", f"{self._name} is not reached: {_line(error)}", is_reached=False)
@@ -215,7 +215,7 @@ class Smtp:
         return server
 
     def _introduce(self, server: smtplib.SMTP) -> None:
-        """Says who we are, as secretly as is set."""
+        """Greets the server, with the encryption and the login that are set."""
         settings = self._settings
         try:
             server.ehlo_or_helo_if_needed()
@@ -236,7 +236,7 @@ class Smtp:
     def _hand_over(self, server: smtplib.SMTP, message: Message) -> Outcome:
         code, reply = server.mail(message.sender)
         if not _is_fine(code) and not _is_temporary(code):
-            # It would be so for every mail.
+            # Every mail would meet the same refusal.
             self._reset()
             raise OutputError(f"{self._name} takes no mail from {message.sender} ({_reply_text(code, reply)}): see from_address.")
         if _is_fine(code):
@@ -260,7 +260,7 @@ class Smtp:
 def _send_content(server: smtplib.SMTP, content: bytes) -> Outcome:
     """What becomes of a mail whose content goes over the line.
 
-    A connection that is lost before the end went out, a dot on a line, has brought nobody a mail.
+    If the connection is lost before the end of the content (a dot on a line) was sent, the mail has not arrived.
     """
     dots_doubled = re.sub(rb"(?m)^\.", b"..", content)
     server.send(dots_doubled if dots_doubled.endswith(b"\r\n") else dots_doubled + b"\r\n")
@@ -271,7 +271,7 @@ def _send_content(server: smtplib.SMTP, content: bytes) -> Outcome:
         return Outcome("doubtful", _line(error))
     if _is_fine(code):
         return Outcome("sent", _reply_text(code, reply))
-    # What is no reply says nothing about the mail.
+    # Text that is not a reply says nothing about the mail.
     if code < 0 or code == _GOES_ON:
         return Outcome("doubtful", _reply_text(code, reply))
     return Outcome("later" if _is_temporary(code) else "refused", _reply_text(code, reply))

@@ -22,7 +22,7 @@ _SERVER_ERRORS: Final = 500
 
 
 def is_url(address: str) -> bool:
-    """Whether an address is a server's and no person's."""
+    """Whether an address is that of a server and not of a person."""
     return address.startswith(("https://", "http://"))
 
 
@@ -45,7 +45,7 @@ def posted(mail: Mail, message_id: str) -> bytes:
 
 
 class _Stay(HTTPRedirectHandler):
-    """Follows nobody: what is posted is for the server that the site names."""
+    """Follows no redirect: what is posted is for the server that the site names."""
 
     def redirect_request(self, *_: Any) -> None:  # noqa: ANN401  as urllib calls it
         """Gives no other request."""

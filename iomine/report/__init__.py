@@ -1,1 +1,1 @@
-"""Pages for people: views in, bytes out."""
+"""Makes pages for people from the views: HTML, pictures and JSON as bytes."""

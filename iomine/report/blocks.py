@@ -19,7 +19,7 @@ _GZIP_LEVEL: Final = 6
 
 
 def block_text(about: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], level: int = _GZIP_LEVEL) -> str:
-    """A block as Base64, which nothing that a log says can end; the rest as of `block`."""
+    """A block as Base64, so that no text of a log can end it; otherwise as `block`."""
     return base64.b64encode(block(about, arrays, level)).decode()
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a run, cause by cause, and the whole of it in a sentence.
+"""What is wrong with a run, cause by cause, and a summary of the run in a few sentences.
 
 Findings that are about much the same time are one cause (`cause_code` of the verdicts); its cost is what its findings add to the
 one sum of the log's costs, so costs of causes add up to that sum.
@@ -17,15 +17,15 @@ from iomine.triggers.model import Snippet
 from iomine.units import counted, human_seconds, percent
 from iomine.views.answers import Row, Rows
 
-# Of the run, what a cause must cost to be worth a place of its own.
+# Share of the run that a cause must cost to be worth its own place.
 LEAST_RATIO: Final = 0.01
-# From where on servers are called slow, as in sql/features/log_weather_profile.sql.
+# Slowdown from which servers are called slow, as in sql/features/log_weather_profile.sql.
 SLOW: Final = 1.75
 _NUMBERS: Final = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
 # Names of mails stand between two private signs.
 _FIRST: Final = re.compile("(?:\ue000[^\ue001]*\ue001|[^\ue000])*?(?:[.](?= [A-Za-z0-9\ue000])|;(?= [A-Za-z\ue000]))")
 _PYTHON: Final = "python"
-# Of the I/O time, what is worth a word, and what leaves nothing else to say.
+# Shares of the I/O time: worth mentioning, and so large that nothing else is worth it.
 _TENTH: Final = 0.1
 _HALF: Final = 0.5
 _NEARLY_ALL: Final = 0.9
@@ -88,7 +88,7 @@ def causes_of(findings: Rows, run_core_seconds: float | None) -> list[Cause]:
 def _cause(code: str, signs: Rows, run_core_seconds: float | None) -> Cause:
     lead = next((sign for sign in signs if sign["code"] == code), signs[0])
     cost = charged(signs)
-    # What is known to cost something and adds nothing is about time that costlier causes are charged for.
+    # A cause with a known cost that adds nothing is about time that costlier causes are charged for.
     if cost is None and any(sign["cost_core_seconds"] is not None for sign in signs):
         cost = 0.0
     idle = max(sign["idle_core_seconds"] or 0.0 for sign in signs)
@@ -146,7 +146,7 @@ def _slowest(log: Row) -> list[str]:
 
 
 def _waiting(kinds: Rows, unknown: Rows) -> list[str]:
-    """That it is not known why ranks wait, where most of the I/O time is that."""
+    """A sentence that the reason why ranks wait is unknown, if waiting is most of the I/O time."""
     seconds = {row["time_kind"]: row["kind_core_seconds"] or 0.0 for row in kinds}
     reason = next((verdict["reason"] for verdict in unknown if _view_of(verdict) == _WHY_WAITING), None)
     if not reason or seconds.get("waiting", 0.0) < max(_HALF * sum(seconds.values()), 1.0):
@@ -160,7 +160,7 @@ def _view_of(verdict: Row) -> str | None:
 
 
 def own_load(state: Row, whose: str) -> list[str]:
-    """That servers were slow under a user's own load, where they were.
+    """A sentence that servers were slow under a user's own load, if they were.
 
     Args:
         state: of the system, from `job_weather`: `weather_slowdown_ratio` and `own_ratio`, None where that is not known.
@@ -186,7 +186,7 @@ def outcome(run_core_seconds: float | None, causes: Sequence[Cause], unknown_cou
         return f"{nothing}{left}."
     lost = sum(cause.cost_core_seconds or 0.0 for cause in large)
     idle = max(cause.idle_core_seconds for cause in large)
-    # Of a cause with several signs, to change what one of them is about may not give back all.
+    # If a cause has several signs, fixing one of them may not give back everything.
     mending = f"Mending {_NUMBERS.get(len(large), len(large))} cause{'s' if len(large) > 1 else ''}"
     if not lost and not idle:
         return f"{mending} would help."

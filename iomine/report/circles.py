@@ -13,11 +13,11 @@ OUTER, INNER = 0, 1
 OPS: Final = ("read", "write")
 # A value of so many bits is right to two parts in a thousand, and packs well.
 _BITS: Final = 8
-# The first of the numbers, which no value is.
+# The first in the list of values, which no cell has.
 _NO_NUMBER: Final = -1.0
 _KEYS: Final = ("ring", "op", "metric", "from", "to", "time", "value")
 _NUMBERS: Final = ("mean", "least", "most")
-# Of fewer a stretch of time says little.
+# With fewer bins, a stretch of time says little.
 _LEAST_BINS: Final = 16
 
 Cells = Mapping[str, npt.NDArray[Any]]
@@ -153,7 +153,7 @@ class Picture:
 
 
 def coarser(cells: Cells, time_bins: int, most: int) -> tuple[Cells, int]:
-    """Cells of half as many bins of time, and of half as many again, until there are no more than so many.
+    """Cells with half as many bins of time, and half as many again, until there are no more than `most` cells.
 
     Args:
         cells: columns of a picture.
@@ -199,7 +199,7 @@ def _narrow(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _coded(cells: Cells) -> dict[str, npt.NDArray[Any]]:
-    """Values of cells as numbers of a list of those that differ, in few bytes.
+    """Values of cells as indices into a list of distinct values, in few bytes.
 
     Where `mean` is 0, it is the mean of the bytes; then the other two are exact, and 0 where they are the mean. Otherwise values
     are rounded, none is less than 0, and `least` and `most` are by how many numbers they lie below and above the mean.

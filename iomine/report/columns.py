@@ -22,7 +22,7 @@ _MOST_TICKS: Final = 2**31 - 1
 _MICROSECOND: Final = 1e-6
 _UNKNOWN: Final = -1
 _MOST_BYTE: Final = 255
-# Columns of which gzip packs neighbouring bytes better apart. The others are plain: a page has them without a copy.
+# Columns that gzip packs better with their bytes apart. The others are plain: a page reads them without a copy.
 _SPLIT: Final = {"start_ticks", "offset_low", "seconds", "busy_seconds"}
 # As small as gzip gets them, for hardly more time: pages are sent by mail.
 _GZIP_LEVEL: Final = 9

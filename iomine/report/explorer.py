@@ -1,4 +1,4 @@
-"""What a page with the trace explorer holds beside its words: blocks of data, and the client that draws them.
+"""What a page with the trace explorer holds in addition to its text: blocks of data, and the client that draws them.
 
 Blocks are Base64 of gzip, so nothing that a log says can end them, and they are not run: in a page of one file they
 stand in elements of no kind that browsers know, in a folder in a script beside the page that does nothing but name them, as

@@ -19,14 +19,14 @@ _MARGIN: Final = 60
 _ROW: Final = 92
 _TOP: Final = 26
 _WIDEST: Final = 6.0
-# Names have room among so many.
+# With at most this many things, names have room.
 _MOST_NAMED: Final = 12
 _CUT: Final = 14
 
 
 @dataclass(frozen=True, slots=True)
 class _Thing:
-    """A switch, a server, or the nodes that hang on a switch.
+    """A switch, a server, or the nodes that are attached to a switch.
 
     Attributes:
         kind: `switch`, `server`, `nodes` or `device`.

@@ -126,7 +126,7 @@ class Facts:
     lifelines: Rows = field(default_factory=list)
 
     def is_traced(self) -> bool:
-        """Few logs are, and the others are not asked for what traces show."""
+        """Whether the log has a trace; few have, and the others are not asked for what traces show."""
         return any(module["module"].startswith("DXT") for module in self.modules)
 
     def unknown_by_reason(self) -> list[tuple[str, Rows]]:

@@ -13,12 +13,12 @@ from markupsafe import Markup
 from iomine.units import MIB, counted, fine_seconds, human_bytes, visible
 from iomine.views.answers import Row, Rows
 
-# From so many times fewer on it is advised; where it is less than so many, it is said that it would not help.
+# Gathering is advised from this many times fewer requests on; below the second number it is said not to help.
 WORTH_RATIO: Final = 4.0
 VAIN_RATIO: Final = 1.5
 # Windows that are drawn: collective calls, whose window is not known in seconds, and the longest.
 _DRAWN: Final = (None, 1.0)
-# Where windows leave so many times different numbers, they decide.
+# Windows decide if the numbers of requests that they leave differ by this factor.
 _DECIDES_RATIO: Final = 2.0
 _BUFFER_BYTES: Final = 4 * MIB
 # What an index holds of each block: file, offset and length.
@@ -165,7 +165,7 @@ def advice(group: Rows, nprocs: int) -> list[str]:
 
 
 def vain_words(group: Rows) -> str:
-    """That gathering would not help a group, with its numbers."""
+    """A sentence that gathering would not help a group, with its numbers."""
     best = min(row["left_count"] for row in group)
     return f"Aggregation would not help: {best:,} of {name_of(group[0])} would be left at best."
 

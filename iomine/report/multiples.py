@@ -1,4 +1,4 @@
-"""Small pictures beside that of the run: what was called, how much, of what size, where, and how evenly.
+"""Small pictures next to that of the run: what was called, how much, of what size, where, and how evenly.
 
 Each is a few bars, dots or a curve with its numbers beside it. One that would say nothing of a log is left out, with the reason.
 """
@@ -22,7 +22,7 @@ _KINDS: Final = {"read": "Read only", "write": "Written only", "both": "Read and
 _READ, _WRITTEN, _META = ("read", "read"), ("write", "written"), ("meta", "metadata calls")
 # Rows of a layer, or of mounts, of which there may be hundreds.
 _MOST: Final = 6
-# Below, the run as the whole width would leave nothing to be seen.
+# With a smaller share, a picture as wide as the run would show nothing.
 _LEAST_RATIO: Final = 0.1
 # Shares that can be seen apart.
 _LEAST_SHOWN: Final = 0.001

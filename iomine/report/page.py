@@ -58,7 +58,7 @@ from iomine.units import counted, fine_seconds, human_bytes, ost_name, percent, 
 from iomine.views.answers import Row, Rows
 
 TRIGGERS_PAGE: Final = "triggers.html"
-# Where a run is looked for: in a warehouse it says how, and a server and a site have a page with a search field in its place.
+# The page to look for a run: in a warehouse it says how; a server and a site have a page with a search field instead.
 INDEX_PAGE: Final = "index.html"
 _NONE: Final = "\N{EN DASH}"
 _CUT: Final = 110
@@ -67,11 +67,11 @@ _SPECIAL: Final = re.compile("[&<>'\"]")
 # The place of a path in a sentence, between private signs, which are escaped in all that is shown.
 _MARK: Final = re.compile("\ue000([0-9]+)\ue001")
 _CODE_TAGS: Final = {True: Markup("<code>"), False: Markup("</code>")}
-# A column in what a log's doubt says, with why where that follows.
+# A column in the text of a log's doubt, with the reason if one follows.
 _COLUMN: Final = re.compile(r"\b([a-z0-9_]+)\.([a-z0-9_]+)(?: \(([^()]*)\))?")
 _BEYOND_WORDS: Final = re.compile(r", (?:summed|in seconds).*| \(.*|\.$")
 _LAST_PARTS: Final = re.compile(r"(/.+/)([^/]+/[^/]+/?)")
-# What is longer is whole in the JSON only.
+# Longer texts are whole in the JSON only.
 _WHOLE: Final = 1000
 _NOT_YOU: Final = {
     "system": "Not you: the file system was slow",
@@ -161,7 +161,7 @@ def rendered(template: str, *scripts: str, standalone: bool = False, **values: o
 
 
 def as_json(facts: Facts) -> bytes:
-    """All facts but the picture, for programs; the same facts give the same bytes."""
+    """All facts except the picture, for programs; the same facts give the same bytes."""
     content = {
         "iomine": __version__,
         "assets": list(shared_assets()),
@@ -214,7 +214,7 @@ class _Code(CodeGenerator):
         self.write(")")
 
     def visit_Getattr(self, node: Getattr, frame: Frame) -> None:  # noqa: N802  Jinja's name
-        """Of a row the column first: to look for an attribute in vain takes ten times as long."""
+        """Looks for the column of a row first: a failed look-up of an attribute takes ten times as long."""
         row, column = self.temporary_identifier(), repr(node.attr)
         self.write(f"({row}[{column}] if type({row} := ")
         self.visit(node.node, frame)
@@ -243,7 +243,7 @@ def _escaped(value: object) -> str:
 
 
 class _Templates(Environment):
-    """Templates of rows: what is named of one is its column."""
+    """Templates in which an attribute of a row means its column."""
 
     code_generator_class = _Code
     template_class = _Template
@@ -504,7 +504,7 @@ def _finding(verdict: Row, uses: Row, run_core_seconds: float | None) -> Row:
 
 
 def _clear(verdict: Row, run_core_seconds: float | None) -> str:
-    """What a verdict was reached by, beside where its trigger fires; empty where it has no value."""
+    """The value of a verdict, next to the threshold of its trigger; empty if it has no value."""
     trigger = find_trigger(verdict["code"])
     if trigger is None or verdict["value"] is None:
         return ""

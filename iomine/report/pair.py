@@ -1,4 +1,4 @@
-"""Two runs beside each other: what changed, and what explains the difference.
+"""Compares two runs: what changed, and what explains the difference.
 
 A run's length is what its slowest rank spent in I/O and the rest. What the slowest rank spent is what the mean rank spent in
 reads, writes, metadata calls and waiting, and what the slowest took beyond the mean. So the difference of two lengths is the sum
@@ -47,13 +47,13 @@ _LEAST_CHANGE: Final = 0.0005
 # Half as many again, as `run_usual` has it, with its floors below which more is no difference.
 _MORE: Final = 1.5
 _FLOORS: Final = {"bytes": 1024.0**2, "requests": 100.0, "opens": 10.0, "files": 4.0, "other": 0.0}
-# What is less of a run explains nothing of its length.
+# A smaller share of a run explains nothing of its length.
 _LITTLE: Final = 0.01
-# A finding explains what it costs at least a tenth of.
+# A finding explains a difference if it costs at least a tenth of it.
 _LEAST_SHARE: Final = 0.1
 _MOST_REASONS: Final = 2
 _THREE_DIGITS: Final = 100
-# A longer finding gives way to its title.
+# A longer finding is replaced by its title.
 _LONGEST: Final = 120
 _SYSTEM_STATES: Final = ("system", "neighbour", "fabric")
 
@@ -195,7 +195,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two runs, of which the second is held against the first."""
+    """Two runs, the second compared with the first."""
 
     first: Side
     second: Side
@@ -387,7 +387,7 @@ def _is_about(code: str, part: str) -> bool:
 
 
 def _shape_reasons(pair: Pair, part: str, seconds: float) -> Iterator[str]:
-    """What the second run did otherwise that makes for the difference: fewer OSTs take longer, and more of all else."""
+    """What the second run did differently that explains the difference: fewer OSTs, or more of anything else, take longer."""
     names = {"read": ("read_bytes", "read_count"), "write": ("write_bytes", "write_count"), "meta": ("open_count",)}
     others = () if part == UNEVEN else (*names.get(part, ()), "file_count", "nprocs")
     for name in ("osts_per_file", *others):
@@ -410,7 +410,7 @@ def _system_sentence(pair: Pair, of_rank: float) -> Iterator[str]:
 
 
 def _size_sentence(pair: Pair) -> Iterator[str]:
-    """Whether like is held against like."""
+    """Whether the runs are of one size, so that they can be compared."""
     floor = _FLOORS["bytes"]
     differ = []
     for name, what in (("read_bytes", "read"), ("write_bytes", "written")):

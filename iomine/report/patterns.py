@@ -9,14 +9,14 @@ _VALUES: Final = {"latency": "latencies", "size": "sizes"}
 _ENDS: Final = {"outer": "carriers", "inner": "storage"}
 _MOST_NAMED: Final = 4
 _TEN: Final = 10
-# Of half or of twice: less is not seen in a picture.
+# A factor of two: a smaller change is not seen in a picture.
 _CHANGE_DECADES: Final = 0.3
-# Half of what there is to know of the place.
+# Half of the entropy of the place.
 _PARTED: Final = 0.5
 
 
 def is_worth_saying(row: Row) -> bool:
-    """Whether a pattern has a name or nodes that outlie, and is not that of hosts or ranks once more.
+    """Whether a pattern has a name or outlying nodes, and does not repeat that of hosts or ranks.
 
     Args:
         row: a row of the view `link_patterns`.
@@ -90,7 +90,7 @@ def _stripes(row: Row) -> str:
 
 
 def _outlying(row: Row) -> str:
-    """Nodes that outlie, by name, and how far the furthest does."""
+    """Outlying nodes by name, and how far off the furthest is."""
     names = [visible(name) for name in row["outlying_labels"] or ()][:_MOST_NAMED]
     more = row["outlying_count"] - len(names)
     *first, last = [*names, f"{more:,} more"] if more else names

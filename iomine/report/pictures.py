@@ -60,7 +60,7 @@ _TICKS: Final = 6
 _STEPS: Final = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
 
 
-# What is hardly anything is still to be seen.
+# Tiny amounts must still be visible.
 _MASK: Final = np.repeat(np.r_[0, np.linspace(45, 255, 255).round()].astype(np.uint8)[:, None], 3, axis=1)
 # Of a curve of bars.
 _STEP_TO: Final = [f"V{height}h1" for height in range(101)]
@@ -150,7 +150,7 @@ def png(cells: npt.NDArray[np.uint8], palette: npt.NDArray[np.uint8], *, is_clea
 
 
 def least_shown(most: float) -> float:
-    """The amount below which all look alike, beside the most."""
+    """The amount below which all amounts look alike next to the largest."""
     return max(1.0, most / 1e6)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 _OF_LOG: Final = "log_id = $1 AND night = $2 AND cluster = $3"
 _SOUND: Final = f"{_OF_LOG} AND start_seconds >= 0 AND end_seconds >= start_seconds AND end_seconds <= $4"
-# Levels leave out layers, and files, for which they would save little: of these there are the requests.
+# Levels leave out layers, and files, for which they would save little: for these the query gives the requests.
 _LEVEL: Final = f"""
     WITH level AS (
         SELECT

@@ -242,7 +242,7 @@ def _around(row: Row, rank_count: int) -> float:
 
 
 def _span(row: Row, ranks: Rows, *, is_host: bool) -> tuple[int, int]:
-    """The ranks of a carrier, where these are neighbours; none else, whose last is before the first."""
+    """The ranks of a carrier, where these are neighbours; otherwise an empty range, whose last is before the first."""
     if not is_host:
         return row["first_node"], row["last_node"]
     own = [each for each in ranks if each["host"] is not None and each["host"] == (row["host"] or row["node_label"])]
@@ -278,12 +278,12 @@ def short(text: str | None) -> str | None:
 
 
 def _is_beyond(row: Row, carrier_kind: str) -> bool:
-    """Whether a pattern is of ranks that move bytes to places and are no carriers."""
+    """Whether a pattern is of ranks that move bytes to places and are not carriers."""
     return bool(row["ring"] == "inner" and row["node_level"] == "rank" and carrier_kind == "host")
 
 
 def _nodes(row: Row, arcs: Rows, carrier_kind: str) -> list[str]:
-    """Which nodes of the picture a pattern says outlie."""
+    """The nodes of the picture that a pattern calls outliers."""
     outlying, labels = set(row["outlying_nodes"] or ()), set(row["outlying_labels"] or ())
     level = row["node_level"]
     # In the inner ring ranks and hosts are those that move the bytes.

@@ -31,7 +31,7 @@ sum_up() {
 
 
 def replay_line(row: Mapping[str, Any]) -> str | None:
-    """The command that replays a class, but for its files; None where IOR cannot.
+    """The command that replays a class, without its files; None where IOR cannot.
 
     Args:
         row: of `phase_class`.
@@ -54,7 +54,7 @@ def replay_script(log_id: str, rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def workload_script(rows: Iterable[Mapping[str, Any]]) -> str:
-    """A Bash script that runs a line for each class of a machine's workload, and adds up what all that they stand for would take.
+    """A Bash script that runs a line for each class of a machine's workload, and adds up the times of all that they stand for.
 
     Args:
         rows: the classes with their weights, as the question `cli/workload` has them, and each with the columns of its log's

@@ -213,7 +213,7 @@ def _table(by: str, rows: pa.Table, lists: Names, tick: float) -> Table:
 
 
 def _tables(ask: Ask, log: Row, requests: pa.Table | None) -> list[tuple[str, pa.Table]]:
-    """The requests, or levels of detail where these are many; no level is worth it of a trace that is hardly longer."""
+    """The requests, or levels of detail if these are many; a trace that is hardly longer has no level that is worth it."""
     if requests is not None:
         return [("rank", requests)]
     given = (log["log_id"], log["night"], log["cluster"], ended_seconds(log))

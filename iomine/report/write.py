@@ -1,6 +1,6 @@
 """Reports as files: a page and its JSON for each log, its trace's data, and beside them what all pages share.
 
-A file is whole or not there, and one that would say the same again is left alone.
+A file is whole or not there, and one that would not change is not written again.
 """
 
 import os
@@ -34,7 +34,7 @@ class Written:
     Attributes:
         log_id: whose, or the job's id.
         page: where it lies.
-        is_new: whether it says anything else than before.
+        is_new: whether it has changed.
         fault: why it could not be written, empty where it was.
     """
 
@@ -177,7 +177,7 @@ def _traces(ask: Ask, traced: Sequence[Facts]) -> Iterator[tuple[str, Trace]]:
 
 
 def _replace(target: Path, content: bytes) -> bool:
-    """Writes a file whole; returns whether it says anything else than before."""
+    """Writes a file whole; returns whether it has changed."""
     if target.exists() and target.read_bytes() == content:
         return False
     beside = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")

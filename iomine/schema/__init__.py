@@ -1,4 +1,4 @@
-"""What the data is called and shaped like: words, tables, and what follows from both."""
+"""Defines the words and tables of the data, and makes Arrow schemas and other descriptions from them."""
 
 from iomine.schema.fields import Field, Kind, Privacy
 from iomine.schema.registry import FIELDS, TABLES, field, is_word, table

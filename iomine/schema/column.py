@@ -94,7 +94,7 @@ class Column:
         """Numbers, as Arrow gives them: those with a NULL as floats, NaN for these.
 
         Raises:
-            ValueError: there are NULLs, and the numbers are wanted as they lie.
+            ValueError: there are NULLs, and the numbers are wanted without a copy.
         """
         if self.mask is None or not self.mask.any():
             return self.values
@@ -104,5 +104,5 @@ class Column:
 
 
 def as_arrow(column: Any) -> pa.Array:  # noqa: ANN401  Arrow's columns are untyped
-    """A column as Arrow, be it that already."""
+    """A column as Arrow, also if it is Arrow already."""
     return column.arrow() if isinstance(column, Column) else column

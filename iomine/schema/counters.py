@@ -1,7 +1,7 @@
 """Darshan's counters: each module's words in the order of the log format, and the field that each word becomes.
 
-The order is that of the counter lists in Darshan's header files (`include/darshan-*-log-format.h`); a test holds it
-against the names that libdarshan-util itself knows. A word means the same in every module, so it becomes the same
+The order is that of the counter lists in Darshan's header files (`include/darshan-*-log-format.h`); a test compares it
+with the names that libdarshan-util itself knows. A word means the same in every module, so it becomes the same
 field: `BYTES_READ` is `read_bytes` in POSIX, STDIO and HDF5 alike.
 """
 
@@ -173,7 +173,7 @@ COUNTERS: Final[dict[str, Counters]] = {
 
 LUSTRE_COMPONENT: Final = _words("STRIPE_SIZE STRIPE_COUNT STRIPE_PATTERN FLAGS EXT_START EXT_END MIRROR_ID")
 
-# What a word becomes where no pattern below says it: field, kind, sentence, and its privacy rule.
+# Words that no pattern below covers: field, kind, sentence, and privacy rule of each.
 _SINGLE: Final[dict[str, tuple[str, Kind, str] | tuple[str, Kind, str, Privacy]]] = {
     "READS": ("read_count", Kind.COUNT, "Read calls."),
     "WRITES": ("write_count", Kind.COUNT, "Write calls."),
@@ -202,9 +202,9 @@ _SINGLE: Final[dict[str, tuple[str, Kind, str] | tuple[str, Kind, str, Privacy]]
     ),
     "RW_SWITCHES": ("rw_switch_count", Kind.COUNT, "Times that access switched between reading and writing."),
     "MEM_NOT_ALIGNED": ("mem_not_aligned_count", Kind.COUNT, "Requests whose memory buffer was not aligned."),
-    "MEM_ALIGNMENT": ("mem_alignment_bytes", Kind.BYTES, "Memory alignment that requests were held against."),
+    "MEM_ALIGNMENT": ("mem_alignment_bytes", Kind.BYTES, "Memory alignment that requests were checked against."),
     "FILE_NOT_ALIGNED": ("file_not_aligned_count", Kind.COUNT, "Requests whose file offset was not aligned."),
-    "FILE_ALIGNMENT": ("file_alignment_bytes", Kind.BYTES, "File alignment that requests were held against."),
+    "FILE_ALIGNMENT": ("file_alignment_bytes", Kind.BYTES, "File alignment that requests were checked against."),
     "MAX_READ_TIME_SIZE": ("max_read_seconds_bytes", Kind.BYTES, "Length of the slowest read."),
     "MAX_WRITE_TIME_SIZE": ("max_write_seconds_bytes", Kind.BYTES, "Length of the slowest write."),
     "FASTEST_RANK": ("fastest_rank", Kind.INTEGER, "Rank that spent the least time on a shared file."),

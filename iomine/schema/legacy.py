@@ -76,12 +76,12 @@ def _times(layer: str) -> dict[str, str]:
 
 
 def _same(module: str) -> dict[str, str]:
-    """Counters of a module of today that were called so then."""
+    """Counters of one of today's modules that had the same name then."""
     known = {*WORDS}
     return {word: word for word in (*COUNTERS[module].integers, *COUNTERS[module].floats) if word in known}
 
 
-# Of each module of today its counters, and the one that each is taken from.
+# For each of today's modules: its counters, and the old counter that each is taken from.
 SOURCES: Final[Mapping[str, Mapping[str, str]]] = {
     "POSIX": {
         **_same("POSIX"),
@@ -138,11 +138,11 @@ FIRST_WITH_MOUNTS: Final = "1.23"
 
 @dataclass(frozen=True, slots=True)
 class Caveat:
-    """What is to be known of a module of some formats.
+    """A caveat about modules in some formats.
 
     Attributes:
-        modules: of today, that it is about.
-        first: first format that it is true of.
+        modules: those of today that it is about.
+        first: first format that it applies to.
         last: last one.
         text: what it is.
     """
@@ -167,7 +167,7 @@ CAVEATS: Final = (
 
 
 def is_legacy(format_version: str) -> bool:
-    """Whether these rules are those of a format."""
+    """Whether these rules apply to a format."""
     return format_version in ABSENT
 
 
@@ -193,5 +193,5 @@ def columns(module: str, version: str) -> Mapping[str, str | None]:
 
 @cache
 def caveats(module: str, version: str) -> tuple[str, ...]:
-    """What is to be known of a module in a format."""
+    """Texts of the caveats about a module in a format."""
     return tuple(each.text for each in CAVEATS if module in each.modules and each.first <= version <= each.last)

@@ -1,1 +1,1 @@
-"""One parser per kind of input; each turns files into Arrow tables or says why it cannot."""
+"""Parsers, one for each kind of input, that turn files into Arrow tables or say why they cannot."""

@@ -96,7 +96,7 @@ def members(path: Path) -> Iterator[Member | Unread]:
 def _files(path: Path, archive: tarfile.TarFile) -> Iterator[Member | Unread]:
     number = 0
     for header in archive:
-        # Or all headers stay in memory.
+        # Otherwise all headers stay in memory.
         archive.members.clear()  # type: ignore[attr-defined]
         if header.isdir() or header.name.rpartition("/")[2].startswith("."):
             continue

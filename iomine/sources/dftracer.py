@@ -4,8 +4,8 @@ A file begins with `[` and need not end with `]`: a program that dies leaves it 
 layer, `ts` and `dur` are microseconds since the epoch, numbers or texts, and `args` is what a call was given and returned. In the
 old dialect `args` has `fname` and `hostname`; in the new one `fhash` and `hhash`, which events with `ph` `M` declare.
 
-Data calls have no offset but for pread and pwrite. It is followed from open, seek and what was moved, for each descriptor of a
-process, and where that is in doubt it is not known.
+Only pread and pwrite have an offset. That of other calls follows from open, seek and what was moved, for each descriptor of a
+process, and is unknown where that is in doubt.
 """
 
 import re

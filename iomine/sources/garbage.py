@@ -1,4 +1,4 @@
-"""Python's search for garbage, put off where a million objects are made and none of them is garbage."""
+"""Turns off Python's garbage collection where a million objects are made and none of them is garbage."""
 
 import gc
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """No search for garbage within: to go through many objects that make no cycles, again and again, takes half the time."""
+    """No garbage collection within: to go through many objects that make no cycles, again and again, takes half the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

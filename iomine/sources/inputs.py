@@ -1,4 +1,4 @@
-"""Inputs that are no Darshan logs: opened, unpacked, and given to the parser of their format."""
+"""Inputs other than Darshan logs: opened, unpacked, and given to the parser of their format."""
 
 from datetime import datetime, tzinfo
 from functools import cache
@@ -52,7 +52,7 @@ def read_input(given: Input) -> tuple[str, Readings]:
     """What an input holds, and its kind.
 
     Raises:
-        UnreadableError: nobody knows it, or who knows it cannot read it.
+        UnreadableError: no source knows it, or the one that knows it cannot read it.
     """
     # Ours come first, so that no package takes an input from them.
     for source in chain(SOURCES, chain.from_iterable(package_sources()[0].values())):

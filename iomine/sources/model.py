@@ -1,4 +1,4 @@
-"""What every reader of server statistics and accounting is: something that knows its inputs by their shape."""
+"""The interface of readers of server statistics and accounting, which know their inputs by shape."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ SNAPSHOTS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A file that is no Darshan log, unpacked.
+    """A file other than a Darshan log, unpacked.
 
     Attributes:
         path: where it was, which may name the target or the time of reading where the content does not.

@@ -36,7 +36,7 @@ _SHARE: Final = re.compile(
     r"(?<!\{)\{(?P<count>\w+)\} (?P<of>of \{(?P<whole>\w+)\} )?(?P<what>[^{}()]+) \((?P<percent>\{(?P<ratio>\w+):\.\d%\})\)"
 )
 _NEARLY_ALL: Final = "nearly all"
-# What stands in place of a text that is NULL.
+# Shown instead of a text that is NULL.
 _UNKNOWN: Final = "unknown"
 _DURATION: Final = r"\d+ (?:d \d\d h|h \d\d min|min \d\d s)|-?(?:inf|nan) d -?(?:inf|nan) h"
 # Earlier versions wrote core-minutes.
@@ -111,7 +111,7 @@ def _share_sql(share: re.Match[str]) -> str:
 
 
 def renamed(templates: Iterable[str], text: str, name_for: Callable[[Slot, str], str]) -> str | None:
-    """A text that was filled in, with other names in it; None where no template gives such a text.
+    """A text that was filled in, with other names in it; None if no template gives such a text.
 
     Args:
         templates: what it may have been filled into.
@@ -119,7 +119,7 @@ def renamed(templates: Iterable[str], text: str, name_for: Callable[[Slot, str],
         name_for: gives another name for one in its place, such as for that of `reread_path`; where the place is in a shell's
             line, both are words of the shell.
     """
-    # One that goes on after a name comes before one that ends with it, to which the rest would be part of the name.
+    # A template that goes on after a name is tried before one that ends with it, which would take the rest for part of the name.
     longest_first = sorted(templates, key=_own_length, reverse=True)
     return next((found for template in longest_first if (found := _renamed(template, text, name_for)) is not None), None)
 
@@ -131,7 +131,7 @@ def _own_length(template: str) -> int:
 
 def _renamed(template: str, text: str, name_for: Callable[[Slot, str], str]) -> str | None:
     first, *_ = parts(template)
-    # To make a pattern takes longer than to use it.
+    # Compiling a pattern takes longer than using it.
     if isinstance(first, str) and not text.startswith(first):
         return None
     if not (match := _pattern(template).fullmatch(text)):
@@ -214,8 +214,18 @@ _DURATION_SQL: Final = (
     "WHEN {metric} < 172800 THEN format('{{:.0f}} h {{:02.0f}} min', floor({metric} / 3600), floor({metric} % 3600 / 60)) "
     "ELSE format('{{:.0f}} d {{:02.0f}} h', floor({metric} / 86400), floor({metric} % 86400 / 3600)) END"
 )
+# As `iomine.units.human_bytes`, which rounds; DuckDB's `format_bytes` cuts digits off.
+_BYTES_SQL: Final = (
+    "CASE WHEN abs({metric}) < 1024 THEN format_bytes(try_cast({metric} AS BIGINT)) "
+    + " ".join(
+        f"WHEN abs({{metric}}) < {1024 ** (power + 1)} "
+        f"THEN replace(format('{{{{:.1f}}}} {unit}', {{metric}} / {1024**power}.0), '.0 ', ' ')"
+        for power, unit in enumerate(("KiB", "MiB", "GiB", "TiB", "PiB"), start=1)
+    )
+    + f" ELSE replace(format('{{{{:.1f}}}} EiB', {{metric}} / {1024**6}.0), '.0 ', ' ') END"
+)
 _IN_UNITS: Final = {
-    Kind.BYTES: "replace(format_bytes(try_cast({metric} AS BIGINT)), '.0 ', ' ')",
+    Kind.BYTES: _BYTES_SQL,
     Kind.SECONDS: _DURATION_SQL,
     Kind.CORE_SECONDS: (
         f"CASE WHEN whole_core_seconds >= 3600 THEN {_core_units_sql(3600, 'core-hour')} "

@@ -15,7 +15,7 @@ class Texts(NamedTuple):
     Attributes:
         finding: its finding.
         advice: its advice, without that to gather.
-        gathering: its advice to gather, which is left out where that would not help.
+        gathering: its advice to gather, which is left out if that would not help.
     """
 
     finding: str
@@ -66,7 +66,7 @@ def _collective(op: Op, left: str) -> Advice:
     return (
         f"If {count} ranks {op} for the others, {left} are left.",
         with_mpiio(f"With the hints {hints}, collective calls of MPI-IO do so."),
-        with_hdf5("HDF5 subfiling with as many I/O concentrators does as much (H5Pset_fapl_subfiling)."),
+        with_hdf5("HDF5 subfiling with as many I/O concentrators does the same (H5Pset_fapl_subfiling)."),
     )
 
 

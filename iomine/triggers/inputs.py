@@ -14,10 +14,8 @@ FABRIC_TOPOLOGY: Final = "the links of the fabric and where nodes and servers ha
 FABRIC_COUNTERS: Final = f"{FABRIC_TOPOLOGY}, and readings of its ports from the time of the run"
 
 SEVERAL_RANKS: Final = Above("process_count", 1, why="One process has nobody to share with, to wait for or to be compared with.")
-FOUR_RANKS: Final = Above("process_count", 3, why="Of three ranks one is not out of line with the others: it is a third of them.")
-FOUR_TIMED_RANKS: Final = Above(
-    "timed_rank_count", 3, why="Of three ranks one is not out of line with the others: it is a third."
-)
+FOUR_RANKS: Final = Above("process_count", 3, why="Among three ranks none can be out of line: one is already a third of them.")
+FOUR_TIMED_RANKS: Final = Above("timed_rank_count", 3, why="Among three ranks none can be out of line: one is already a third.")
 READS: Final = Above("data_read_count", 0, why="A program that read no file has no reads to ask about.")
 WRITES: Final = Above("data_write_count", 0, why="A program that wrote no file has no writes to ask about.")
 READ_BYTES: Final = Above("asked_read_bytes", 0, why="A program that read no byte has read none again, and none for others.")
@@ -28,7 +26,7 @@ POSIX_READS: Final = Above("posix_read_count", 0, why="Without reads through POS
 POSIX_WRITES: Final = Above("posix_write_count", 0, why="Without writes through POSIX there is nothing to ask about.")
 POSIX_REQUESTS: Final = Above("posix_data_count", 0, why="Without requests to POSIX there is nothing to ask about.")
 DIRECT_REQUESTS: Final = Above("direct_request_count", 0, why="Without requests to POSIX there is nothing to ask about.")
-REQUESTS_BENEATH: Final = Above("beneath_request_count", 0, why="Where MPI-IO asked POSIX for nothing, nothing can be amiss.")
+REQUESTS_BENEATH: Final = Above("beneath_request_count", 0, why="Without POSIX requests of MPI-IO there is nothing to ask about.")
 TOUCHED_FILES: Final = Above("touched_file_count", 0, why="A program that opened no file made no metadata calls to ask about.")
 POSIX_FILES: Final = Above("posix_file_count", 0, why="A program that opened no file through POSIX has no calls to ask about.")
 DATA_FILES: Final = Above("data_file_count", 0, why="A program that moved no data has no files of data to ask about.")

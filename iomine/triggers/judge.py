@@ -40,7 +40,7 @@ def features(triggers: Sequence[Trigger]) -> set[str]:
 
 
 def held_name(view: str) -> str:
-    """The name under which rows of a view that is none of features have to be among the connection's own when it judges."""
+    """The name that the connection's own table must have, when it judges, for a view that is not a feature."""
     return f"held_{view.replace('.', '_')}"
 
 
@@ -59,11 +59,11 @@ def judge_sql(
 
     Args:
         triggers: at least one; their views are looked up in schema `core`, where the lake's features are, and those that are
-            none of features among the connection's own tables, as `held_name` calls them.
+            not features among the connection's own tables, as `held_name` calls them.
         nights: pairs of cluster and night to judge, None for all there are.
         computed: views that are worked out anew, in schema `feature`.
         log_ids: the first id to judge, and the end (exclusive); None for all.
-        failed: views that are none of features and could not be asked, with the reason.
+        failed: views that are not features and could not be queried, with the reason.
         silent: codes of triggers that none of the logs can fire, whose texts take DuckDB most of its planning.
 
     Raises:
@@ -105,8 +105,8 @@ CHARGED: Final = """charged AS (
     )
     GROUP BY ALL
 )"""
-# Which files a cost of a site's own is about is not known, so it may be the same time as all others: the largest is charged as
-# far as it exceeds what these come to.
+# The files that a site's own cost is about are not known, so it may be the same time as all other costs: the largest is charged
+# only for the part that exceeds the sum of these.
 OWN_CHARGED: Final = """own_charged AS (
     SELECT
         cluster, night, log_id, code,
@@ -127,7 +127,7 @@ OWN_CHARGED: Final = """own_charged AS (
         GROUP BY ALL
     ) USING (cluster, night, log_id)
 )"""
-# Of the time that a finding is about, the share that another must be about too if both are to be one cause.
+# Share of a finding's time that another finding must be about too, so that both are one cause.
 SAME_CAUSE_RATIO: Final = 0.8
 # Findings that are about much the same time are one cause. It is called by a finding of level high that is about at least half
 # of it, where there is one, since that says more than the costliest.
@@ -157,7 +157,7 @@ CAUSES: Final = (
     WHERE shared_core_seconds >= {SAME_CAUSE_RATIO} * one.weight AND (other.weight, code) > (one.weight, other_code)
     GROUP BY cluster, night, log_id, code
 )""",  # noqa: S608  a number of ours
-    # What is about much the same time as the costliest may itself be beneath another, seldom more than once.
+    # A finding may be below another one that is itself below a third one; longer chains are rare.
     """rooted AS (
     SELECT weighed.*, coalesce(third.other_code, second.other_code, first.other_code, weighed.code) AS root_code
     FROM weighed
@@ -197,7 +197,7 @@ def claimed_sql(triggers: Sequence[Trigger], claims: str, where: str) -> str:
     claimed = (
         "SELECT cluster, night, log_id, code, level, cost_name, claim_group, claim_core_seconds "  # noqa: S608
         f"FROM judged JOIN (SELECT * FROM {claims}{where}) USING (cluster, night, log_id, cost_name) "
-        # Where the I/O time of a log is not known, neither is what part of it they cost.
+        # If the I/O time of a log is not known, the part that they cost is not known either.
         "SEMI JOIN (FROM judged_log WHERE most_seconds IS NOT NULL) USING (cluster, night, log_id)"
     )
     if own := sorted({trigger.cost for trigger in triggers if trigger.cost and _has_own_cost(trigger)}):
@@ -255,7 +255,7 @@ def _of_log(triggers: Sequence[Trigger]) -> tuple[str, ...]:
 
 
 def rows_sql(view: str, triggers: Sequence[Trigger], columns: Collection[str], where: str) -> str:
-    """The rows of a view that is none of features, which triggers are judged by.
+    """The rows of a view that is not a feature, as triggers are judged by them.
 
     Args:
         view: with its schema.
@@ -263,7 +263,7 @@ def rows_sql(view: str, triggers: Sequence[Trigger], columns: Collection[str], w
         columns: that it has.
         where: a WHERE clause, or nothing.
     """
-    # What was written before a run was cut short is not all.
+    # A log of a run that was cut short is not complete.
     is_complete = "is_complete" if "is_complete" in columns else "NOT is_cut AS is_complete"
     metrics = dict.fromkeys(column for trigger in triggers for column in trigger.columns)
     return (
@@ -274,7 +274,7 @@ def rows_sql(view: str, triggers: Sequence[Trigger], columns: Collection[str], w
 
 def _metrics_sql(source: str, triggers: Sequence[Trigger], where: str) -> str:
     metrics = dict.fromkeys(column for trigger in triggers for column in trigger.columns)
-    # Of each log only what these triggers need: DuckDB takes most of its planning to find out which columns are not used.
+    # Only the columns that these triggers need: DuckDB spends most of its planning on finding unused columns.
     columns = ", ".join((*(f"judged_log.{name}" for name in _of_log(triggers)), *map(_metric_sql, metrics)))
     # A log that the view forgot must come out as unknown, not be left out.
     return (
@@ -435,13 +435,13 @@ def _none_sql(trigger: Trigger, above: Above) -> str:
 
 
 def _reason_sql(trigger: Trigger) -> str:
-    """What the log lacks; where `log_activity` names nothing, the metric that its records lack and what would give it."""
+    """What the log lacks; if `log_activity` names nothing, the metric that its records lack and what would give it."""
     lacking = " ".join(
         f"WHEN {each.metric} IS NULL THEN "
         + quoted(f"Its records lack {each.metric}: {trigger.about(each.metric)} It needs {trigger.needs}.")
         for each in trigger.thresholds
     )
-    needs = quoted(f"Not all is there that it needs: {trigger.needs}.")
+    needs = quoted(f"Some of what it needs is missing: {trigger.needs}.")
     return f"coalesce({', '.join((*trigger.lacks, f'CASE {lacking} ELSE {needs} END'))})"
 
 

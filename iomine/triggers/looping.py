@@ -1,4 +1,4 @@
-"""What triggers on metadata say where ranks open or look up one file again and again."""
+"""Texts of metadata triggers for logs whose ranks open or look up one file again and again."""
 
 from iomine.triggers.inputs import with_ranks
 from iomine.triggers.model import Instead

@@ -49,7 +49,7 @@ FINDING_LEVELS: Final = (Level.HIGH, Level.WARN)
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A number that a metric is held against, on one side of it; exactly on the number is on neither side.
+    """A threshold that a metric is compared with, on one side of it; a value equal to the number is on neither side.
 
     Attributes:
         metric: a column of the trigger's view.
@@ -136,12 +136,12 @@ Advice = tuple[str | Where, ...]
 
 @dataclass(frozen=True, slots=True)
 class Instead:
-    """What a trigger says where more is known of a log than that it fired, such as the OST that is to blame.
+    """What a trigger says instead if more is known about a log, such as the OST that is to blame.
 
     Attributes:
         known: the metric that is known then.
-        finding: what is said in place of the trigger's finding, a template like it.
-        advice: what is advised in place of the trigger's advice.
+        finding: what is said instead of the trigger's finding, a template like it.
+        advice: what is advised instead of the trigger's advice.
     """
 
     known: str
@@ -213,7 +213,7 @@ class Trigger:
         cost: the metric of core-seconds that ranks spent in the requests that a finding is about.
         idle: the metric of core-seconds in which other ranks stood idle meanwhile, which are no part of the cost.
         sign_of: codes of findings with a cost, of which it is a sign where their log has one, the first before all others; for a
-            trigger without a cost, which is else a cause of its own.
+            trigger without a cost, which is otherwise a cause of its own.
         evidence: the text column of the view that says what the metrics were worked out from.
         settings: numbers that the view works with.
         instead: other texts for logs of which more is known; of several, the first whose metric is known holds.
@@ -292,7 +292,7 @@ class Trigger:
 
     @property
     def is_featureless(self) -> bool:
-        """Whether its view is none of features, which the lake keeps, but is asked whenever logs are judged."""
+        """Whether its view is not one of the features that the lake keeps, and so is queried whenever logs are judged."""
         return "." in self.view
 
     def about(self, metric: str) -> str:
@@ -301,7 +301,7 @@ class Trigger:
 
     @property
     def thresholds(self) -> tuple[Threshold, ...]:
-        """All that is held against a threshold."""
+        """All metrics that are compared with a threshold."""
         return self.all_of + self.unless + ((self.high,) if self.high else ())
 
     @property

@@ -69,7 +69,7 @@ class SiteRules:
         return {code: page.trigger for code, page in self.manuals.items()}
 
     def reference(self) -> dict[str, pa.Table]:
-        """What a catalog brings along of our triggers and of these rules."""
+        """What a catalog stores of our triggers and of these rules."""
         held = [{name: getattr(file, name) for name in _HELD} for file in self.files]
         kept = pa.schema([(name, pa.string()) for name in _HELD])
         return {"triggers": reference_table(MANUALS | dict(self.manuals)), "_rule": pa.Table.from_pylist(held, kept)}
@@ -212,7 +212,7 @@ def _manual(said: TriggerFile, file: RuleFile, views: tuple[SiteView, ...]) -> M
             raise UsageError(f"it must say its {key}, which its manual page is made of.")
     states = [case.state for case in said.cases]
     if not {"fired", "clear"} <= set(states):
-        raise UsageError("it must have a case that fires and one that is clear, or nobody knows what it does.")
+        raise UsageError("it must have a case that fires and one that is clear, which show what it does.")
     _check_words(said, views)
     view = _view_of(said.view, views)
     trigger = Trigger(
@@ -252,7 +252,9 @@ def _view_of(name: str, views: tuple[SiteView, ...]) -> str:
         hint = did_you_mean(name, near) or f"name a view of features, a published one, or {SITE}.NAME."
         raise UsageError(f"its view {name} is not there, or is left out: {hint}")
     if known[name].grain != ("log_id",):
-        raise UsageError(f"its view {name} has not one row for each log: its grain is {', '.join(known[name].grain) or 'none'}.")
+        raise UsageError(
+            f"its view {name} does not have one row for each log: its grain is {', '.join(known[name].grain) or 'none'}."
+        )
     qualified = known[name].qualified
     if reads_verdicts({qualified}, beneath(qualified, views)):
         raise UsageError(f"its view {name} is worked out from verdicts, which are not there while logs are judged.")

@@ -29,14 +29,14 @@ class AskRows(Protocol):
 
 
 def rows_of(answer: "pa.Table") -> Rows:
-    """Rows of an answer; what is no number is None."""
+    """Rows of an answer; NaN becomes None."""
     # Arrow works out the names each time it is asked for them.
     names, columns = answer.column_names, [_plain(column) for column in answer.columns]
     return [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def number(value: float | None) -> float | None:
-    """A number as pages have it: what is none is None."""
+    """A number for pages; NaN becomes None."""
     return value if value is not None and isfinite(value) else None
 
 

@@ -60,7 +60,7 @@ def build_catalog(
         reference: tables that are copied into the catalog, such as `triggers`.
         meta: what goes into the table `_meta`, to which the catalog adds the directory that all files lie in, and the schema
             version.
-        settings: what views are to work with where who asks sets no variable of that name.
+        settings: the values that views use if the client sets no variable of that name.
         site: views of the site that can be used, in order.
         moves: the files lie below the catalog's folder and move with it, so it names them from there. DuckDB looks for
             them in the working directory and in the folders of its setting `file_search_path`.
@@ -96,13 +96,13 @@ def build_catalog(
 
 
 def show(con: duckdb.DuckDBPyConnection, lake: Mapping[str, Sequence[str]], *, parted: bool = False) -> None:
-    """Puts files into a catalog of which they are no part yet.
+    """Adds files to a catalog that does not have them yet.
 
     Args:
         con: to the catalog, which can be written.
         lake: paths of the Parquet files by name of the lake's table, which `check` has passed.
-        parted: of tables with log ids show only rows from the variable `first_log_id` to before `end_log_id`, which who
-            asks must set.
+        parted: for tables with log ids, show only rows from the variable `first_log_id` to before `end_log_id`, which the
+            client must set.
     """
     for table, paths in lake.items():
         con.execute(f"CREATE OR REPLACE VIEW {name_of('lake', table)} AS {lake_sql(TABLES[table], paths, parted=parted)}")
@@ -118,7 +118,7 @@ def template(views: tuple[View, ...], settings: tuple[tuple[str, float], ...] = 
 
     Args:
         views: the views.
-        settings: what they are to work with where who asks sets no variable of that name.
+        settings: the values that they use if the client sets no variable of that name.
 
     Returns:
         What the database file holds.
@@ -132,7 +132,7 @@ def template(views: tuple[View, ...], settings: tuple[tuple[str, float], ...] = 
 
 @cache
 def _digest(views: tuple[View, ...]) -> str:
-    """Of all that a catalog of an empty lake is made from, but for settings."""
+    """Digest of everything that a catalog of an empty lake is made from, except the settings."""
     fields = sorted((name, str(each.type), each.unit, each.about) for name, each in FIELDS.items())
     made_from = (views, TABLES, fields, REFERENCE_TABLES, _STORAGE_VERSION, duckdb.__version__, Path(__file__).read_bytes())
     return sha256(repr(made_from).encode()).hexdigest()
@@ -171,7 +171,7 @@ def _keep(catalog: Path, view: View) -> None:
             _comment(con, [view])
             con.commit()
         except duckdb.Error:
-            # Beyond the limits, or a file is missing: whoever asks for it will see.
+            # Beyond the limits, or a file is missing: the client that asks for it will get the error.
             con.rollback()
 
 
@@ -208,7 +208,7 @@ def check(lake: Mapping[str, Sequence[str]]) -> None:
 
 def _lake_directory(lake: Mapping[str, Sequence[str]]) -> dict[str, str]:
     folders = [path[: path.rindex("/") + 1] for paths in lake.values() for path in paths]
-    # What comes between two texts in their order begins as both do.
+    # A text that sorts between two others begins with their common prefix.
     return {LAKE_DIRECTORY: os.path.commonpath([min(folders), max(folders)])} if folders else {}
 
 
@@ -261,7 +261,7 @@ def _keys_from_path(table: Table, paths: Sequence[str]) -> Iterator[str]:
     """
     parts = paths[0].split("/")
     tail = len(parts[-1]) + 1
-    # What comes between two texts in their order begins as both do.
+    # A text that sorts between two others begins with their common prefix.
     shared = len(os.path.commonpath([min(paths), max(paths)]).split("/"))
     for place, key in enumerate(table.partition_keys, len(parts) - len(table.partition_keys) - 1):
         if place < shared:

@@ -26,11 +26,11 @@ def write_csv(answer: pa.Table, file: BinaryIO, *, is_for_sheets: bool = False) 
         answer: the rows.
         file: what to write to.
         is_for_sheets: put an apostrophe before texts that a spreadsheet would evaluate, since anyone who names a file could
-            otherwise have it done on the machine of who opens a list of files. Programs want texts as they are.
+            otherwise run a formula on the machine of those who open a list of files. Programs want texts as they are.
     """
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
-    # A carriage return alone ends a line to who reads, and is not quoted.
+    # A carriage return alone ends a line for readers, but the writer does not quote it.
     quoting = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
     rows = (["" if value is None else _cell(value, is_for_sheets=is_for_sheets) for value in row] for row in tuples_of(answer))
     for cells in chain([answer.column_names], rows):
@@ -67,7 +67,7 @@ def write_parquet(answer: pa.Table, file: BinaryIO) -> None:
 
 
 def records(answer: pa.Table) -> Iterator[dict[str, object]]:
-    """Its rows as JSON knows them: times in ISO 8601, bytes in hex, what is no number as None.
+    """Its rows as JSON knows them: times in ISO 8601, bytes in hex, NaN as None.
 
     Raises:
         UsageError: two columns have one name, so that one would be lost.

@@ -62,11 +62,11 @@ def write_textfile(out: Path, database: Path) -> None:
     They are in Prometheus's own form, since it does not take OpenMetrics.
 
     Raises:
-        WarehouseError: as of `openmetrics`.
+        WarehouseError: as for `openmetrics`.
         OutputError: the file cannot be written.
     """
     content = as_prometheus(_registry(database, datetime.now(UTC)))
-    # What does not end in .prom is not read.
+    # Files that do not end in .prom are not read.
     new = out.with_name(f".{out.name}.new")
     with as_output_errors():
         new.write_bytes(content)

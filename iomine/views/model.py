@@ -13,7 +13,7 @@ from iomine.schema import TABLES, Table
 from iomine.sqltext import quoted
 from iomine.views.texts import ViewError, parsed_text, sql_folder
 
-# What stands in the place of a table's name where a log could not be judged.
+# Stored instead of a table's name if a log could not be judged.
 JUDGING: Final = "verdict"
 _FAILURES: Final = "core.failed_derivation"
 _DOUBTS: Final = "core.data_quality"
@@ -194,13 +194,13 @@ def _ordered(views: Iterable[View]) -> tuple[View, ...]:
 
 
 def _beneath(names: frozenset[str], tables: Mapping[str, frozenset[str]]) -> frozenset[str]:
-    """The tables of these names, and those that the ones among them that hold features were worked out from."""
+    """The tables of these names; for tables of features also the tables that they were worked out from."""
     more = names.union(*(tables.get(f"feature.{name}", ()) for name in names))
     return names if more == names else _beneath(more, tables)
 
 
 def _doubting(view: View, tables: Collection[str], words: Collection[str]) -> View:
-    """A view of features under which no log is complete of which one of the tables could not be worked out, or holds doubts.
+    """A view of features in which a log is incomplete if one of the tables could not be worked out for it, or holds doubts.
 
     What failed, and which columns matter, follows from what the view reads and names, so no view has to say it.
     """

@@ -1,7 +1,7 @@
 """The published views for many questions about the same few logs.
 
 To plan a question to the published views, over the files of all nights, takes longer than to answer it for a few logs, and each
-question reads its rows anew. Here what most of them read is worked out once, for these logs alone. Tables show only nights that a
+question reads its rows again. Here what most questions read is worked out once for these logs. Tables show only nights that a
 question about these logs may read, since DuckDB goes through the names of all files of a table.
 """
 
@@ -45,7 +45,7 @@ _FILE: Final = re.compile(r"'([^']+/night=([0-9-]{10})/[^'/]+)'")
 
 @contextmanager
 def open_for_logs(database: Path, logs: Mapping[str, object], limits: Limits = NO_LIMITS) -> Iterator[Connection]:
-    """A connection as by `open_catalog` that answers as that does, and sooner, where a question is about these logs.
+    """A connection that answers questions about these logs as one of `open_catalog` does, and sooner.
 
     Other logs are missing in some of its views. It guards nothing: people's queries go to `open_catalog`.
 

@@ -1,4 +1,4 @@
-"""Views over files that are no part of a warehouse yet, for the questions that a sweep itself asks."""
+"""Views over files that are not part of a warehouse yet, for the questions that a sweep itself asks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,11 +14,11 @@ from iomine.views.model import View, find_views
 from iomine.views.query import Limits, Variable, engine, failures_named, set_variables
 from iomine.views.site import SiteView
 
-# So that who holds one need not know DuckDB.
+# Callers can name the type without importing DuckDB.
 Connection = duckdb.DuckDBPyConnection
 
-# To open a catalog takes longer than most of what is asked of it, so those of an empty lake are kept for the next who asks, with
-# how often they were used. Each use makes all later ones slower, which from so many on costs more than to open another.
+# Opening a catalog takes longer than most queries over it, so catalogs of an empty lake are kept for the next caller, with
+# how often they were used. Each use makes all later ones slower; after this many uses it costs less to open another.
 _idle: Final[list[tuple[duckdb.DuckDBPyConnection, int]]] = []
 _MOST_USES: Final = 16
 
@@ -33,7 +33,7 @@ def passing_views(
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to views over these files and no others, of which nothing stays afterwards.
 
-    Of tables with log ids it shows only rows from the variable `first_log_id` to before `end_log_id`, which who asks must
+    Of tables with log ids it shows only rows from the variable `first_log_id` to before `end_log_id`, which the caller must
     set. It guards nothing: people's queries go to `open_catalog`.
 
     Args:
@@ -71,7 +71,7 @@ def passing_views(
 
 
 def hold(con: duckdb.DuckDBPyConnection, views: Iterable[View]) -> None:
-    """Works views out once for all queries of the connection that follow; DuckDB would plan and compute them for each anew.
+    """Works views out once for all queries of the connection that follow; DuckDB would plan and compute them again for each.
 
     Args:
         con: from `passing_views`, with all variables set that the views ask for.

@@ -33,12 +33,12 @@ _LESS_OR_MORE_TIME: Final = "ask for fewer nights, or give it longer with --time
 LAKE_DIRECTORY: Final = "lake_directory"
 VERSION_KEY: Final = "schema_version"
 
-# What a variable that views ask for may be.
+# Types of the variables that views ask for.
 Variable = float | str | Sequence[int]
 
 # Other people work on a login node too.
 _MOST_THREADS: Final = 8
-# Of streamed answers; as many as DuckDB puts into a row group.
+# Rows in a batch of a streamed answer; as many as DuckDB puts into a row group.
 _BATCH_ROWS: Final = 122_880
 
 
@@ -64,7 +64,7 @@ NO_LIMITS: Final = Limits()
 
 
 def limits_for_people(seconds: float, memory: str) -> Limits:
-    """Limits of one who asks on a machine where others work too.
+    """Limits for people who ask on a machine where others work too.
 
     Args:
         seconds: 0 for as long as it takes.
@@ -258,7 +258,7 @@ def _bounded(asked: duckdb.DuckDBPyRelation, most_bytes: int) -> "pa.Table":
 
 @contextmanager
 def failures_named(limits: Limits = NO_LIMITS) -> Iterator[None]:
-    """Raises what DuckDB says as what it means here.
+    """Raises DuckDB's errors as this program's.
 
     Args:
         limits: those of the connection.
@@ -274,7 +274,7 @@ def failures_named(limits: Limits = NO_LIMITS) -> Iterator[None]:
 
 
 def _failure(error: Exception, limits: Limits) -> IomineError:
-    """What DuckDB says, as what it means here."""
+    """DuckDB's error as one of this program's."""
     message = str(error)
     if message.startswith("Out of Memory Error"):
         most = "there is" if limits.memory_bytes is None else human_bytes(limits.memory_bytes)
@@ -308,10 +308,10 @@ def engine(limits: Limits = NO_LIMITS) -> duckdb.DuckDBPyConnection:
     try:
         # Stored as text, times carry a zone: shown in the machine's own, the same query would differ from host to host.
         con.execute("SET TimeZone = 'UTC'")
-        # A bar would be drawn into the answer. Jupyter without ipywidgets has none, and DuckDB refuses to hear of it.
+        # A bar would be drawn into the answer. In Jupyter without ipywidgets DuckDB refuses this setting, since there is none.
         with suppress(duckdb.InvalidInputException):
             con.execute("SET enable_progress_bar = false")
-        # Its time grows with the square of the plan: of the 4 s that `cost_claim` took over 15 logs it was 1.4.
+        # This optimizer's time grows with the square of the plan: it took 1.4 s of the 4 s of `cost_claim` over 15 logs.
         con.execute("SET disabled_optimizers = 'projection_pullup'")
         if limits.memory_bytes is not None:
             con.execute(f"SET memory_limit = '{limits.memory_bytes:d} B'")

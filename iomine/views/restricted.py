@@ -1,4 +1,4 @@
-"""What of a catalog somebody may see: a copy of it whose tables show only that.
+"""Makes copies of a catalog whose tables show only what somebody may see.
 
 All views stand on the tables of the lake, so these are the one place for a filter: in the copy each of them shows the rows of its
 reader's own logs, sums of others without names, or nothing. Whose logs those are is said by tables of the reader's connection;
@@ -49,7 +49,7 @@ def _where(condition: str) -> str:
 
 
 def _summed(table: str, own: str, keys: tuple[str, ...], fixed: Mapping[str, str], having: str) -> str:
-    """Own rows, and the sums of all others by some columns; of other columns that are no numbers nothing is said.
+    """Own rows, and the sums of all others by some columns; other columns that are not numbers say nothing.
 
     Args:
         table: the table.
@@ -103,7 +103,7 @@ OWN_RULES: Final[Mapping[str, str]] = {
         f"{_OWN_USER} OR {_own_job()}",
         ("begin_at", "target", "target_kind"),
         {"owner": quoted(OTHERS), "job_id": "NULL", "user": quoted(OTHERS)},
-        # What is usual is not known of all.
+        # The usual time is not known for all rows.
         ", usual_service_seconds IS NULL",
     ),
     "traffic_slot": _where(_OWN_USER),

@@ -110,7 +110,7 @@ def parse_view(name: str, path: str, text: str) -> SiteView:
 
 
 def unfit_word(word: str, others: Iterable[str] = ()) -> str:
-    """Why no column can be called so.
+    """Why no column can have this name.
 
     Args:
         word: the name.

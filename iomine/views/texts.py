@@ -1,4 +1,4 @@
-"""Files under `sql/`: where they lie, and what each says of itself."""
+"""Files under `sql/`: where they are, and what each says of itself."""
 
 import tomllib
 from collections.abc import Collection, Sequence

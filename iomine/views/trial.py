@@ -1,4 +1,4 @@
-"""Whether views of a site can be used: that they read what they say, bind, keep to words and types, and answer their cases."""
+"""Tries views of a site: whether they read what they declare, bind, keep to words and types, and pass their cases."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -119,7 +119,7 @@ def _empty_lake() -> Iterator[duckdb.DuckDBPyConnection]:
 
 @contextmanager
 def _named(path: str) -> Iterator[None]:
-    """Says of what DuckDB says which file it is about."""
+    """Names the file in DuckDB's errors about it."""
     try:
         with failures_named(_TRIAL_LIMITS):
             yield

@@ -286,7 +286,7 @@ def about_of(session: Session, kind: str, parameters: Sequence[tuple[str, str]])
         raise UnknownNameError(f"There are no pages about {kind[:100]!r}: there are those of {', '.join(KINDS)}.")
     name = next((value for key, value in parameters if key == "name"), "")
     if not name:
-        raise UsageError(f"It is not said which {KINDS[kind]}: write name=NAME.")
+        raise UsageError(f"The name of the {KINDS[kind]} is missing: write name=NAME.")
     subject = Subject(kind, name)
     rest = [(key, value) for key, value in parameters if key != "name"]
     nights = (session.answer(asked(question, _EVER, subject))["last_night"][0].as_py() for question in _LAST_NIGHT)
@@ -344,7 +344,7 @@ def sentence_of_target(strips: Sequence[Row]) -> str:
         )
     worst = max(strips, key=lambda row: row["lost_service_seconds"] or 0.0)
     if not worst["hour_count"]:
-        return "In no hour of these nights did requests take twice as long as usual."
+        return "Requests never took twice as long as usual in an hour of these nights."
     lost = human_seconds(worst["lost_service_seconds"])
     return (
         f"Requests took at least twice as long as usual in {counted(worst['hour_count'], 'hour')}, "

@@ -1,6 +1,6 @@
 """Who asks, and what is noted of it: each request is somebody's before it reaches a page.
 
-Who somebody is says a link's signature, a proxy that knows the site's secret, or the kernel of who is at a local socket. What
+A reader is identified by a link's signature, by a proxy that knows the site's secret, or by the kernel at a local socket. What
 they see is not decided here, but in the tables that their questions are asked of (`iomine.views.restricted`).
 """
 
@@ -59,7 +59,7 @@ class AccessLog:
             raise OutputError(f"The access log {file} cannot be written ({error.strerror}): set log in access.toml.") from error
 
     def note(self, line: dict[str, Any]) -> None:
-        """Adds a line; what cannot be noted is an OSError, and is not answered."""
+        """Adds a line; if that fails it is an OSError, and the request is not answered."""
         os.write(self._file, f"{json.dumps(line)}\n".encode())
 
     def close(self) -> None:

@@ -136,9 +136,9 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS, d
 
 
 def _kept_by(warehouse: Path, scope: Scope) -> tuple[object, ...] | None:
-    """By what a page is the same: the published catalog, what its reader sees of that, and the address, for some minutes.
+    """The key of a cached page: the published catalog, what the reader sees of it, the address, and some minutes of time.
 
-    A sweep writes its reports after it has published, and part of one may be asked for.
+    A sweep writes its reports after it has published, so the key has the state of a report's file. Parts of pages are not cached.
     """
     path, reader = scope["path"], scope[READER]
     if (path not in _KEPT_PATHS and not path.startswith(_KEPT_BELOW)) or any(name == b"range" for name, _ in scope["headers"]):
@@ -188,7 +188,7 @@ def _fabric_part(request: Request) -> Response:
     with _session(request) as session:
         of = fabric_night_of(session.ask, request.query_params.multi_items())
         if of is None:
-            raise UnknownNameError("No fabric is known: give what `ibnetdiscover` says to `iomine sweep --stats`.")
+            raise UnknownNameError("No fabric is known: give the output of `ibnetdiscover` to `iomine sweep --stats`.")
         parts: dict[object, bytes] = request.app.state.fabric_parts
         # A large fabric takes half a second, and is the same for all who see the same until the next sweep.
         key = (session.state, session.scope, of, request.path_params["part"])
@@ -272,15 +272,15 @@ def _report(request: Request) -> Response:
     if name == INDEX_PAGE:
         return _page(pages.search_page("", (), ServedLinks("../")))
     path = reports.written(name)
-    # What sweeps have written is of all that is known.
+    # Reports that sweeps have written show all that is known.
     if path is None or not request.scope[READER].sees_all_runs:
         with _session(request) as session:
             path = reports.made(session, name)
-    # Who has a link to one report sees no other page.
+    # A reader with a link to one report sees no other page.
     if path.suffix == ".html" and "range" not in request.headers and request.scope[READER].log_id is None:
         with suppress(IomineError), _session(request) as session:
             return _page(pages.report_page(path.read_bytes(), neighbourhood(session, name), ServedLinks("../")))
-    # Without the links where these cannot be had: the report is what was asked for.
+    # If the links cannot be had, the report is sent without them.
     return FileResponse(path, headers=_LASTING if name.startswith("assets/") else None)
 
 
@@ -295,7 +295,7 @@ def _mail(request: Request) -> Response:
     action = signer.action(request.path_params["token"])
     undo = "" if action.verb == "undo" else signer.token(replace(action, verb="undo", days=0))
     is_asked, file = request.method == "POST", warehouse / "digest.sqlite"
-    # A look at a link makes no ledger.
+    # Opening a link must not create a ledger.
     with Ledger(file if is_asked or file.exists() else None) as ledger:
         if is_asked:
             ledger.wish(action, datetime.now(UTC).date())
@@ -316,7 +316,7 @@ def _metrics(request: Request) -> Response:
     if not request.scope[READER].sees_all_runs:
         raise HTTPException(403, "These figures are about all runs: only operators and admins see them.")
     content = openmetrics(request.app.state.warehouse / "iomine.duckdb", datetime.now(UTC))
-    # A browser would save what is of Prometheus's type, and not show it.
+    # A browser would save a page of Prometheus's type instead of showing it.
     is_browser = "text/html" in request.headers.get("accept", "")
     return Response(content, headers={"content-type": _TEXT if is_browser else CONTENT_TYPE})
 

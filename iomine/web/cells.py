@@ -1,4 +1,4 @@
-"""Values as people read them, each with what it is to programs beside it."""
+"""Values as people read them, each with its exact value for programs."""
 
 import datetime as dt
 import json
@@ -91,7 +91,7 @@ def shown(column: str, value: float) -> str:
 
 
 def _digits(value: float) -> str:
-    """About three digits, and no power of ten where people can do without."""
+    """About three digits, without a power of ten if possible."""
     if abs(value) >= _HUNDRED:
         return f"{value:,.0f}"
     return f"{value:.3g}" if "e" not in f"{value:.3g}" else f"{value:.1e}"

@@ -34,7 +34,7 @@ _MOST_OUTER: Final = 256
 _CUT: Final = 40
 _REST: Final = "all others"
 _UNKNOWN: Final = "not known"
-# Of more than half of the logs.
+# Share of the logs from which on a circle is drawn.
 _ENOUGH: Final = 0.5
 
 LinkOf = Callable[[str, str | int, int], str | None]
@@ -65,11 +65,11 @@ def circle_night_of(ask: Ask, parameters: Sequence[tuple[str, str]]) -> CircleNi
     """The night that an address asks for: the newest of the first machine, where it does not say.
 
     Returns:
-        None where of no night it is known what OSTs did.
+        None if there is no night of which it is known what OSTs did.
 
     Raises:
         UsageError: a parameter makes no sense.
-        UnknownNameError: of such a machine nothing is known.
+        UnknownNameError: nothing is known of such a machine.
     """
     known: dict[str, list[dt.date]] = {}
     for row in rows_of(ask(question("circle/nights"))):
@@ -85,7 +85,7 @@ def circle_night_of(ask: Ask, parameters: Sequence[tuple[str, str]]) -> CircleNi
     cluster = asked.get("cluster", next(iter(known)))
     if cluster not in known:
         hint = did_you_mean(cluster[:100], known) or f"there are {', '.join(known)}."
-        raise UnknownNameError(f"Of no OST of a machine {cluster[:100]!r} anything is known: {hint}")
+        raise UnknownNameError(f"Nothing is known of OSTs of a machine {cluster[:100]!r}: {hint}")
     night = date_of(asked["night"]) if "night" in asked else known[cluster][0]
     return CircleNight(cluster, night, tuple(known[cluster]), tuple(known), by, asked.get("user"))
 
@@ -145,7 +145,7 @@ def circle_of(ask: Ask, of: CircleNight, link_of: Callable[[str, str | int, int]
         for number in range(len(METRICS))
     ]
     cells = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    lacks = [Lack("Of these logs it is not known how long their requests to single OSTs took.", metric=0)]
+    lacks = [Lack("How long the requests of these logs to single OSTs took is not known.", metric=0)]
     title = f"{circles[0].many.capitalize()}, {circles[1].many} and OSTs of {of.night}"
     picture = Picture(title, circles, METRICS, Bins(_HOURS, 0.0, 3600.0, "hours"), cells, lacks, counts="log")
     tops = [_tops(circle, numbers, moved) for circle, numbers in zip(circles, (outer, middles, osts), strict=True)]
@@ -158,7 +158,7 @@ def _outer(moved: pa.Table, of: CircleNight) -> tuple[npt.NDArray[np.int64], lis
     sums = np.bincount(codes, moved["moved_bytes"].to_numpy(), len(names))
     order = np.argsort(-sums, kind="stable")
     if of.user is not None:
-        # Everything but what the one user did is one.
+        # All other users are one node.
         is_own = np.asarray(pc.equal(moved["user"], of.user).to_numpy(), bool)
         kept = [number for number in order.tolist() if np.any(is_own & (codes == number))][:_MOST_OUTER]
     else:
@@ -194,7 +194,7 @@ def _links(
 
 
 def _cells(moved: pa.Table, of: dict[str, Any]) -> dict[str, npt.NDArray[Any]]:
-    """Cells of one ring and metric: of each log on each OST one value."""
+    """Cells of one ring and metric: one value for each log and OST."""
     values = np.asarray(moved[_COLUMNS[of["metric"]]].cast(pa.float64()).to_numpy(), float)
     # What is not known is NaN.
     is_known = values > 0

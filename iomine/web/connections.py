@@ -1,7 +1,7 @@
-"""Connections that are idle, slow or many cost those who open them.
+"""Limits idle, slow and too many connections, at the cost of those who open them.
 
-A request has to come whole and soon, and its answer has to be taken. When connections are too many, the one goes that has kept
-the server waiting longest, of the address that has most of these: nobody is shut out by who asks for nothing.
+A request must arrive whole and soon, and its answer must be taken. If there are too many connections, the server closes the one
+that has kept it waiting longest, of the address that has most waiting ones. So idle clients shut nobody out.
 """
 
 import asyncio
@@ -16,10 +16,10 @@ from iomine.web.access import SOCKET
 
 MOST_CONNECTIONS: Final = 512
 REQUEST_SECONDS: Final = 10.0
-# An answer has to be taken at 64 KiB in so long.
+# Each 64 KiB of an answer must be taken within so many seconds.
 TAKING_SECONDS: Final = 30.0
 _TAKEN_BYTES: Final = 64 * 1024
-# What the system holds of an answer is no sign that somebody takes it, so it holds little.
+# Bytes in the system's send buffer do not show that the client takes them, so the buffer is small.
 _SEND_BUFFER_BYTES: Final = 256 * 1024
 _LOOK_SECONDS: Final = 1.0
 
@@ -37,7 +37,7 @@ class Connection(H11Protocol):
     _look: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Takes the connection, in another's place where there are too many."""
+        """Takes the connection, and closes another one if there are too many."""
         super().connection_made(transport)
         if (connected := transport.get_extra_info("socket")) is not None:
             connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
@@ -55,7 +55,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def handle_events(self) -> None:
-        """Goes through what has come; once a request has, its answer is waited for."""
+        """Reads what has arrived; after a whole request, the client waits for the server."""
         super().handle_events()
         if self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete:
             self.waits_since = None
@@ -71,7 +71,7 @@ class Connection(H11Protocol):
             self._unsent_bytes, self._unsent_since = unsent, now
         is_idle = not unsent and self.waits_since is not None and now - self.waits_since >= REQUEST_SECONDS
         if is_idle or (unsent and now - self._unsent_since >= TAKING_SECONDS):
-            # To close would be to wait until the other side has taken everything.
+            # `close` would wait until the other side has taken everything.
             self.transport.abort()
         else:
             self._look = self.loop.call_later(_LOOK_SECONDS, self._look_after)

@@ -1,9 +1,9 @@
 """The fabric's picture: what its page holds, and what the page asks for later.
 
-A page comes with devices, links, and what each directed link did in the whole night; of links that were busy or high in
-something also with each ten minutes, so that the night can be replayed at once. All links in ten minutes, and the links of a
-job, are parts that the page loads when they are asked for. A part is a script beside the page that names a block, as pages that
-are files can load no data.
+A page has devices, links, and what each directed link did in the whole night. For links that were busy, or high in some number,
+it also has each ten minutes, so that the night can be replayed at once. All links in ten minutes, and the links of a job, are
+parts that the page loads when they are asked for. A part is a script beside the page that names a block, because pages that
+are files cannot load data.
 """
 
 import datetime as dt
@@ -38,12 +38,12 @@ _OF_NIGHT: Final = {
     "multicast": "multicast_packet_ratio",
     "peak": "peak_utilisation_ratio",
 }
-# By which the highest links are chosen.
+# Numbers by which the highest links are chosen.
 _RANKED: Final = ("peak", "utilisation", "storage", "other", "waiting", "errors")
 _BUSY: Final = 0.5
 _TOP: Final = 200
 _MOST_HOT: Final = 1200
-# Packed while somebody waits.
+# Compression level: somebody waits for the page.
 _GZIP_LEVEL: Final = 2
 _script: Final[Callable[..., bytes]] = partial(block_script, level=_GZIP_LEVEL)
 _MOST_JOBS: Final = 1000

@@ -307,7 +307,7 @@ LIMIT {_WORST}
             Column("file_count", "Files", _MOUNT),
             Column("log_count", "Logs", _MOUNT),
         ),
-        "Of no log of these nights it is known on which file systems its files lay.",
+        "No log of these nights shows on which file systems its files were.",
     ),
     Panel(
         "coverage",

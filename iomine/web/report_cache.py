@@ -1,8 +1,8 @@
 """Reports for a server: those that sweeps have written, and others as they are asked for.
 
 The warehouse is only read. Reports that it does not hold are written into a folder of the server's own, which is emptied when a
-sweep has published something new, or when they are many. Who may not see all gets reports that are made of what they see: those
-that sweeps have written name other users.
+sweep has published something new, or when they are many. Readers who may not see all get reports that are made of what they see,
+because those that sweeps have written name other users.
 """
 
 import re
@@ -22,7 +22,7 @@ from iomine.views.questions import question
 from iomine.web.question import UnknownNameError
 from iomine.web.sessions import SeenBy, Session
 
-# Of a log's report, or of what all share; one folder deep.
+# Names of files of a log's report, or of files that all reports share; one folder deep.
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*(/[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*)?")
 _OF_LOG: Final = re.compile(r"([0-9a-f]{16})[./-]")
 _NOTES: Final = frozenset({"due.json"})
@@ -33,7 +33,7 @@ _JOB: Final = """
     WHERE cluster = $1 AND job_id = $2
     GROUP BY ALL
 """
-# Whoever else names a job in a log is no part of it.
+# A log of somebody else that names a job is not part of the job.
 _LOGS_OF_JOB: Final = """
     SELECT cluster, night, log_id
     FROM core.log
@@ -49,7 +49,7 @@ def is_public(name: str) -> bool:
 
 
 def log_of(name: str) -> str | None:
-    """The log that a file in the folder of reports belongs to, if it does to one."""
+    """The log that a file in the folder of reports belongs to, None if it belongs to no single log."""
     match = _OF_LOG.match(name)
     return match and match[1]
 

@@ -100,7 +100,7 @@ def _parsed(asked: Mapping[str, str]) -> dict[str, Any]:
 
 def _number(asked: Mapping[str, str], name: str, otherwise: int, least: int, most: int) -> int:
     text = asked.get(name, str(otherwise))
-    # Longer ones are numbers that Python itself is loath to read.
+    # Python refuses to parse much longer numbers.
     if not (text.isascii() and text.isdigit() and len(text) <= len(str(most)) and least <= int(text) <= most):
         raise UsageError(f"{name} is {text[:100]!r}: write a whole number from {least} to {most}.")
     return int(text)

@@ -1,4 +1,4 @@
-"""What is called so: jobs, logs, files, and all that has a page of its own, each with the address of its page."""
+"""Finds names: jobs, logs, files, and everything that has a page of its own, each with the address of its page."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -68,11 +68,11 @@ def text_of(parameters: Sequence[tuple[str, str]]) -> str:
 
 
 def hits_of(session: Session, text: str, links: "Links", *, is_whole: bool) -> list[Hit]:
-    """What has that in its name, what is called so first.
+    """Everything with the text in its name, exact names first.
 
     Args:
         session: answers.
-        text: what is looked for; nothing is found for nothing.
+        text: what is looked for; an empty text finds nothing.
         links: of the page that shows it.
         is_whole: whether files are looked for whatever the text, and more is found.
     """

@@ -1,7 +1,7 @@
 """Where questions are answered: a few at a time, from the catalog as it is published now.
 
-A sweep swaps the catalog, so each question first looks whether the file is still the one that was opened. Who may not see all
-asks a copy of it, whose tables show the rest only.
+A sweep swaps the catalog, so each question first looks whether the file is still the one that was opened. Readers who may not see
+all query a copy of it, whose tables have only the rows that they may see.
 """
 
 import datetime as dt
@@ -47,7 +47,7 @@ def seen_by(reader: Reader) -> SeenBy | None:
 
 
 class BusyError(IomineError):
-    """All seats are taken, and were for as long as a question may take."""
+    """All connections of the pool were busy for as long as a question may take."""
 
 
 class Session:
@@ -88,7 +88,7 @@ class Session:
 
     @contextmanager
     def held(self, views: Sequence[str], since: dt.date, until: dt.date) -> Iterator[None]:
-        """Works views out once, for who asks many questions of them, which then have rows of these nights only.
+        """Computes views once, for callers that ask many questions of them; the views then have rows of these nights only.
 
         Args:
             views: names in schema main; those without a night are held whole.
@@ -167,7 +167,7 @@ class Copies:
         copy = self._folder / f"{kind}-{state}.duckdb"
         with self._lock:
             if not copy.exists():
-                # Those who have an old one open keep it.
+                # Readers who have an old copy open keep it.
                 for old in self._folder.glob(f"{kind}-*"):
                     old.unlink()
                 beside = self._folder / "new"
@@ -216,7 +216,7 @@ class SessionPool:
                 self._keep(session)
                 raise
             except BaseException:
-                # What has run into a limit may still hold what it worked with.
+                # A connection that ran into a limit may still hold its memory.
                 session.close()
                 raise
             self._keep(session)

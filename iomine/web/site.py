@@ -38,11 +38,11 @@ _MARK: Final = ".iomine-site"
 _TABLES: Final = "tables-"
 _INDEX: Final = "names.js"
 _PAGE: Final = ".html"
-# Views that take long, and of which each page about one thing asks.
+# Slow views that every page about one thing needs.
 _HELD: Final = (
     *("logs", "findings", "job_weather", "target_hours", "regressions", "neighbours", "advice_outcomes", "filesystem_days"),
 )
-# Of which the picture of a fabric can show the links.
+# Jobs whose links the picture of a fabric can show.
 _MOST_JOBS: Final = 300
 # Nodes of each circle of a night that lead to their logs, as each of these is a page.
 _MOST_LINKS: Final = 20
@@ -307,7 +307,7 @@ def _copy_reports(source: Path, target: Path, wanted: frozenset[str] | None) -> 
     names = {
         name
         for name in _names(source)
-        # A site has a page of its own in the place of the index; and a job has logs of several nights, which may be left out.
+        # The site has its own page instead of the index; and a job's page may have logs of nights that are left out.
         if is_public(name)
         and name != INDEX_PAGE
         and (wanted is None or (not job_of_page(name) and (log_of(name) is None or log_of(name) in wanted)))

@@ -1,7 +1,7 @@
 """Requests are answered in turn: a few at a time, and of several addresses one after the other.
 
-Who cannot be answered soon is asked to come again later. Pages that were asked for since the last sweep are kept, so that many
-who look at the same do not wait for each other.
+A reader who cannot be answered soon is asked to try again later. Pages that were asked for since the last sweep are cached, so
+that many readers of the same page do not wait for each other.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _LARGEST_KEPT: Final = 4 * MIB
 _LARGE_BYTES: Final = 1 * MIB
 _LARGE_AT_ONCE: Final = 16
 _PIECE_BYTES: Final = 64 * KIB
-# Pages, and that they lie elsewhere.
+# Statuses that are cached: pages and redirects.
 _KEPT: Final = frozenset({200, 303})
 
 _Page = tuple[Message, Message]
@@ -85,7 +85,7 @@ class Turns:
 
         async def passed_on(message: Message) -> None:
             nonlocal start, is_begun, is_large, is_refused
-            # What is sent now is worked on no longer, and may be taken slowly.
+            # The work ends before the answer is sent, because a client may take it slowly.
             turn.end()
             if message["type"] == "http.response.start":
                 start = message
@@ -149,7 +149,7 @@ class Turns:
             turn = queue.popleft()
             if queue:
                 self._waiting[address] = queue
-            # Whose time was up has left.
+            # A request that timed out is no longer in the queue.
             if not turn.done():
                 turn.set_result(None)
                 return
@@ -170,7 +170,7 @@ class _Turn:
 
 
 async def _is_gone(scope: Scope, receive: Receive) -> bool:
-    """Whether who asked has left; the request's body, which no page reads, comes before word of that."""
+    """Whether the client has left; the request's body, which no page reads, comes before that message."""
     request = Request(scope, receive)
     return await request.is_disconnected() or await request.is_disconnected()
 

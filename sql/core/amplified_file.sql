@@ -1,10 +1,10 @@
 -- ---
--- about = "What POSIX moved of a file beneath MPI-IO in one direction, beside what was asked of MPI-IO, and the time of the surplus."
+-- about = "Bytes that POSIX moved of a file for MPI-IO in one direction, the bytes that MPI-IO was asked for, and the time of the surplus."
 -- grain = ["log_id", "file_id", "op"]
 -- reads = ["main.file_requests", "core.mpiio_posix"]
 -- ---
 WITH beneath AS (
-    -- What is read in order to write is no part of the reads that were asked for; only a trace shows it.
+    -- Reads that MPI-IO makes in order to write are not among the reads that were asked for; only a trace shows them.
     SELECT
         requests.* REPLACE (GREATEST(moved_bytes::HUGEINT - COALESCE(sieve_read_bytes, 0), 0) AS moved_bytes),
         request_seconds / NULLIF(requests.moved_bytes, 0) AS seconds_per_byte

@@ -17,7 +17,7 @@ WITH record AS (
 per_file AS (
     SELECT
         cluster, night, log_id, file_id,
-        -- 0 is no time: the file was opened before Darshan watched, or by a call that it does not see.
+        -- 0 is not a time: the file was opened before Darshan started, or by a call that it does not see.
         MIN(NULLIF(open_start_seconds, 0)) AS open_start_seconds,
         list_sum(list_sort(list(meta_seconds))) AS meta_seconds
     FROM record
@@ -26,7 +26,7 @@ per_file AS (
 )
 SELECT
     log_id, file_id, mount, NULLIF(regexp_extract(path, '^(.*/)[^/]*$', 1), '') AS directory,
-    -- Clocks are read to the second; what lies a minute beyond the run is no time either.
+    -- Clocks have whole seconds; a time more than a minute after the run is not valid either.
     CASE WHEN open_start_seconds > -1e9 AND open_start_seconds < LEAST(COALESCE(run_seconds, 0), 1e9) + 60 THEN open_start_seconds END AS open_start_seconds, meta_seconds,
     night, cluster
 FROM per_file

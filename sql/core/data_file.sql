@@ -28,9 +28,9 @@ per_file AS (
         COALESCE(SUM(read_bytes::HUGEINT + write_bytes) FILTER (layer = 'stdio'), 0) AS stdio_bytes,
         list_sum(list_sort(list(seconds))) AS io_core_seconds,
         COALESCE(list_sum(list_sort(list(seconds) FILTER (layer = 'stdio'))), 0) AS stdio_core_seconds,
-        -- Of files in DAOS the extent is never known, and they do not count as small.
+        -- The extent of files in DAOS is never known, and they do not count as small.
         bool_or(layer = 'dfs') AS is_in_daos,
-        -- What was moved without it being known where may lie behind all that is known.
+        -- Bytes whose offset is not known may lie beyond the highest known offset.
         bool_and((COALESCE(read_bytes, 0) = 0 OR max_read_offset_bytes IS NOT NULL)
             AND (COALESCE(write_bytes, 0) = 0 OR max_write_offset_bytes IS NOT NULL)) AS is_extent_known,
         CASE WHEN is_extent_known THEN GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes))::HUGEINT + 1 END

@@ -1,5 +1,5 @@
 -- ---
--- about = "A rank of which most of the time in POSIX requests lies on an OST that was slow for its log, and that OST."
+-- about = "A rank that spent most of its time in POSIX requests on an OST that was slow for its log, and that OST."
 -- grain = ["log_id", "rank"]
 -- reads = ["core.ost_pace", "core.rank_ost"]
 -- ---

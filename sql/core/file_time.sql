@@ -3,7 +3,7 @@
 -- grain = ["log_id", "file_id", "time_kind"]
 -- reads = ["core.posix_file", "core.mpiio_file", "core.stdio_file", "core.dfs_file", "core.log"]
 -- ---
--- Floats are added up in order: what follows is stored, and must be the same to the last digit each time that a night is swept.
+-- Floats are added up in order: sums are stored, and must be the same to the last digit each time that a night is swept.
 WITH record AS (
     SELECT cluster, night, log_id, file_id, 'posix' AS layer, read_seconds, write_seconds, meta_seconds FROM core.posix_file
     UNION ALL
@@ -25,7 +25,7 @@ per_file AS (
         SUM(COALESCE(read_seconds, 0) + COALESCE(write_seconds, 0) + COALESCE(meta_seconds, 0) ORDER BY read_seconds, write_seconds, meta_seconds)
             FILTER (layer = 'mpiio') AS called,
         posix_read + posix_write + posix_meta AS beneath,
-        -- Calls that MPI-IO leaves to run on may take longer beneath it than in it: then they are as long as the calls.
+        -- Non-blocking calls of MPI-IO may take longer in POSIX than in MPI-IO: then POSIX time is cut to that of the calls.
         CASE WHEN called < beneath THEN called / beneath ELSE 1 END AS part
     FROM record
     GROUP BY ALL
@@ -41,7 +41,7 @@ timed AS (
         ], recursive := true)
     FROM per_file
 ),
--- Sum and parts from one reading of them: of what is read twice DuckDB works out all nights, whichever is asked for.
+-- Sum and parts come from one scan: DuckDB computes all nights of a subquery that is read twice, whichever is asked for.
 summed AS (
     SELECT
         cluster, night, log_id, list_sum(list_sort(list(seconds))) AS all_seconds,

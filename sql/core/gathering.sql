@@ -1,5 +1,5 @@
 -- ---
--- about = "What a way to gather would leave of a log's POSIX requests in one direction, those of all its mounts; only of groups that some way changes."
+-- about = "POSIX requests of a log in one direction, over all its mounts, that a way to gather would leave; only groups that some way changes."
 -- grain = ["log_id", "op", "forwarder_count", "window_seconds"]
 -- reads = ["core.coalescing"]
 -- ---
@@ -38,7 +38,7 @@ SELECT
     TRY_CAST(round(SUM(left_bytes) / SUM(left_count)) AS BIGINT) AS left_mean_bytes,
     TRY_CAST(SUM(stripe_client_count) AS BIGINT) AS stripe_client_count, TRY_CAST(SUM(left_stripe_client_count) AS BIGINT) AS left_stripe_client_count,
     MAX(held_bytes) AS held_bytes,
-    -- Where it is not known what some requests cost, neither is the sum.
+    -- If the cost of some requests is not known, the sum is not known.
     CASE WHEN COUNT(saved_seconds) = COUNT(*) THEN list_sum(list_sort(list(saved_seconds))) END AS gathering_core_seconds,
     night, cluster
 FROM found

@@ -4,7 +4,7 @@
 -- reads = ["lake.h5d_dataset"]
 -- ---
 SELECT
-    cluster, night, log_id, file_id, rank, parent_file_id, use_mpiio_collective, use_deprecated, fastest_rank,
+    cluster, night, log_id, file_id, rank, NULLIF(parent_file_id, 0) AS parent_file_id, use_mpiio_collective, use_deprecated, fastest_rank,
     slowest_rank, rank_seconds_variance, rank_bytes_variance, rank = -1 AS is_shared,
     -- Logs of older Darshan hold -1 where their format had no such counter; a negative is never a measurement.
     CASE WHEN COLUMNS('_(count|bytes)$') >= 0 THEN COLUMNS('_(count|bytes)$') END AS '\0',

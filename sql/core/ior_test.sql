@@ -12,6 +12,6 @@ SELECT
     MIN(data_seconds / moved_bytes) AS least_seconds_per_byte,
     MAX(data_seconds / moved_bytes) AS most_seconds_per_byte
 FROM lake.ior_run
--- What an output does not say, or is too short to be timed, is no rate.
+-- A rate that an output does not have, or that is too short to be timed, is NULL.
 WHERE data_seconds > 0 AND moved_bytes > 0 AND nprocs > 0 AND ior_transfer_bytes > 0 AND is_shared IS NOT NULL AND op IN ('read', 'write')
 GROUP BY ALL

@@ -51,7 +51,7 @@ SELECT
     link_id, link.guid, port, link.peer_guid, peer_port, COALESCE(near.device, link.guid) AS device,
     COALESCE(far.device, link.peer_guid) AS peer_device, near.node_kind, far.node_kind AS peer_node_kind,
     lanes, speed, capacity_bytes_per_second, is_up,
-    -- Of the time before the first reading nothing else is known.
+    -- Nothing else is known about the time before the first reading.
     CASE WHEN own.is_first AND other.is_first THEN TIMESTAMPTZ '1970-01-01T00:00:00Z' ELSE link.sampled_at END AS held_from_at,
     LEAST(own.next_at, other.next_at) AS held_until_at, night, link.cluster
 FROM link

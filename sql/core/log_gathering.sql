@@ -33,5 +33,5 @@ WHERE CASE choice
     WHEN 'held' THEN is_sure AND NOT is_tick AND gathering_ratio >= 4
     WHEN 'none' THEN gathering_ratio = most_ratio
 END
--- The most forwarders that still do: more of them move more at once.
+-- The most forwarders that still help: more forwarders move more at once.
 QUALIFY row_number() OVER (PARTITION BY cluster, night, log_id, op ORDER BY forwarder_count DESC, window_seconds NULLS FIRST) = 1

@@ -1,5 +1,5 @@
 -- ---
--- about = "How much of a log's I/O in one direction was a node's, as far as its nodes are known."
+-- about = "The part of each node in a log's I/O in one direction, as far as its nodes are known."
 -- grain = ["log_id", "op", "host"]
 -- reads = ["core.log", "core.rank_io", "core.log_node", "core.slow_rank"]
 -- ---
@@ -12,7 +12,7 @@ known AS (
     FROM (
         SELECT cluster, night, log_id, host, unnest(['read', 'write']) AS op, unnest([read_bytes, write_bytes]) AS moved_bytes
         FROM core.rank_io
-        -- What reaches the file system, and not what the program asked for.
+        -- Bytes that reach the file system, not bytes that the program asked for.
         WHERE host <> '' AND layer IN ('posix', 'stdio', 'dfs')
     )
     GROUP BY ALL

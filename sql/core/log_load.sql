@@ -1,5 +1,5 @@
 -- ---
--- about = "What others moved on a log's OSTs meanwhile, or where these are not known on all of its file system, and how full they were."
+-- about = "What others moved meanwhile on a log's OSTs, or on its whole file system if its OSTs are not known, and how full these were."
 -- grain = ["log_id"]
 -- reads = ["core.log", "core.ost_io", "core.traffic_slot", "core.target_fullness"]
 -- ---
@@ -12,7 +12,7 @@ WITH load AS (
     WHERE owner = ''
     GROUP BY ALL
 ),
--- The user's other logs are no others.
+-- The user's other logs do not count as others.
 run AS (
     SELECT
         cluster, filesystem, begin_at, owner AS log_id, CASE WHEN "user" = '' THEN owner ELSE "user" END AS who, moved_bytes,
@@ -54,7 +54,7 @@ own AS (
 met AS (
     SELECT
         cluster, filesystem, ost_id, begin_at, who, rate,
-        -- Of a slot that readings cover in part, that part is taken to be the run's.
+        -- If readings cover only a part of a slot, that part is taken to be the run's.
         LEAST(rate, SUM(own.moved_bytes / GREATEST(own.seconds, load.seconds))) AS own_rate, rate - own_rate AS others_rate
     FROM own
     JOIN load USING (cluster, filesystem, ost_id, begin_at)
@@ -75,7 +75,7 @@ ranked AS (
     )
     WINDOW place AS (PARTITION BY cluster, filesystem, ost_id)
 ),
--- Others moved less in these, and in those in which all did not for what was the user's own.
+-- Others moved less in these slots, and in those where only the user's own bytes raised the sum of all.
 stood AS (
     SELECT
         cluster, filesystem, ost_id, ranked.begin_at, who, ranked.rate, ranked.own_rate, slot_count,

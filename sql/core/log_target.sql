@@ -1,5 +1,5 @@
 -- ---
--- about = "What a log moved on a target in one direction, as its layouts or job_stats have it; and what no target is known for."
+-- about = "What a log moved on a target in one direction, by its layouts or by job_stats; and what it moved on unknown targets."
 -- grain = ["log_id", "op", "target", "target_evidence"]
 -- reads = [
 --     "core.log", "core.ost_io", "core.file_name", "core.fabric_name", "core.target_fullness", "core.server_interval",
@@ -53,7 +53,7 @@ direction AS (
         cluster, night, log_id, job_id, start_at, end_at, unnest(['read', 'write']) AS op, unnest([read_bytes, write_bytes]) AS log_bytes
     FROM core.log
 ),
--- What layers without layouts moved is in no OST's sum.
+-- Bytes of layers without layouts are in no OST's sum.
 rest AS (
     SELECT
         cluster, night, log_id, job_id, start_at, end_at, op,

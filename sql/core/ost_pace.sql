@@ -10,7 +10,7 @@ WITH paced AS (
         *, request_seconds / NULLIF(moved_bytes, 0) AS per_byte, request_seconds / NULLIF(request_count, 0) AS per_request
     FROM lake.ost_pace
 ),
--- OSTs with what is usual of them from one reading: of what is read twice DuckDB works out all nights, whichever is asked for.
+-- OSTs and their usual numbers come from one scan: DuckDB computes all nights of a subquery that is read twice.
 middle AS (
     SELECT
         cluster, night, log_id, layer, op, evidence, COUNT(*) AS compared_ost_count,
@@ -32,7 +32,7 @@ held AS (SELECT * EXCLUDE (osts), unnest(osts, recursive := true) FROM middle),
 compared AS (
     SELECT
         *,
-        -- LEAST leaves NULL out, and what is not known makes nothing slow.
+        -- LEAST ignores NULL, and an unknown number must not make an OST slow.
         CASE
             WHEN median_per_byte > 0 AND median_per_request > 0 AND per_byte IS NOT NULL
             THEN LEAST(per_byte / median_per_byte, per_request / median_per_request)
@@ -55,6 +55,6 @@ compared AS (
 SELECT
     log_id, layer, ost_id, op, evidence, request_count, moved_bytes, request_seconds, rank_count, file_count, is_comparable,
     typical_seconds_per_byte, typical_seconds_per_request, compared_ost_count, slowness_ratio, beyond_median_seconds,
-    -- Of three OSTs, one is not out of line with the two others, it is a third of them.
+    -- Among three OSTs none can be out of line: one is already a third of them.
     CASE WHEN compared_ost_count >= 4 AND (is_comparable OR NOT stands_out) THEN stands_out END AS is_slow, night, cluster
 FROM compared

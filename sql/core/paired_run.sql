@@ -1,5 +1,5 @@
 -- ---
--- about = "A run as it is held against another of its lineage: how long it took and what on, what it did, and its findings."
+-- about = "A run as it is compared with another of its lineage: how long it took and what on, what it did, and its findings."
 -- grain = ["log_id"]
 -- reads = ["main.logs", "core.run_shape", "core.io_part", "main.verdicts"]
 -- ---
@@ -7,7 +7,7 @@ WITH judged AS (
     SELECT
         cluster, night, log_id,
         COALESCE(list(code ORDER BY code) FILTER (is_finding), []) AS finding_codes,
-        -- What could not be assessed in one of both has neither come nor gone.
+        -- A finding that could not be assessed in one of both runs is neither new nor gone.
         COALESCE(list(code ORDER BY code) FILTER (is_finding OR state = 'unknown'), []) AS possible_codes,
         SUM(charged_core_seconds) FILTER (is_finding) AS cost_core_seconds
     FROM (

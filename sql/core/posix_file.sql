@@ -20,6 +20,6 @@ SELECT
     -- A difference of two clock readings may round to less than 0, by no more than a microsecond: then no time passed.
     CASE WHEN COLUMNS('_seconds$') > -1e-6 THEN GREATEST(COLUMNS('_seconds$'), 0) END AS '\0'
 FROM lake.posix_file
--- A pipe or a standard stream is no file on storage, so nothing that is asked of files is about it.
+-- A pipe or a standard stream is not a file on storage, so questions about files leave it out.
 LEFT JOIN core.special_file AS special USING (cluster, night, log_id, file_id)
 WHERE special.special_kind IS NULL

@@ -12,7 +12,7 @@ WITH timed AS (
     FROM core.rank_io
     WHERE layer IN ('posix', 'stdio') AND read_seconds + write_seconds > 0
 ),
--- Ranks with what is usual of them from one reading: of what is read twice DuckDB works out all nights, whichever is asked for.
+-- Ranks and their usual numbers come from one scan: DuckDB computes all nights of a subquery that is read twice.
 middle AS (
     SELECT
         cluster, night, log_id, layer, COUNT(*) AS timed_count, MEDIAN(seconds) AS median_seconds,
@@ -30,7 +30,7 @@ held AS (SELECT * EXCLUDE (ranks), unnest(ranks, recursive := true) FROM middle)
 SELECT
     log_id, layer, rank, host, evidence, timed_count AS layer_rank_count, seconds AS rank_seconds,
     median_seconds AS median_rank_seconds,
-    -- Of three, one is not out of line with the two others, it is a third of them.
+    -- Among three ranks none can be out of line: one is already a third of them.
     CASE WHEN timed_count >= 4 THEN
         LEAST(seconds_per_request / median_per_request, seconds_per_byte / median_per_byte)
     END AS rank_slowdown_ratio,

@@ -15,10 +15,10 @@ WITH run AS (
     FROM main.logs
     WHERE lineage_id IS NOT NULL AND pace IS NOT NULL AND is_owner_confirmed IS DISTINCT FROM false
 ),
--- The numbers have to be the same wherever they are read.
+-- The numbers must be the same wherever they are read.
 lineage AS MATERIALIZED (
-    -- Of fewer runs, neither three before and three since a step nor five of one side can be separated from chance. A million runs
-    -- are ordered sooner by a number than by two names.
+        -- With fewer runs, neither three before and three since a step, nor five on one side, differ from chance. Sorting a
+    -- million runs by one number takes less time than by two names.
     SELECT cluster, lineage_id, COUNT(*) AS run_count, row_number() OVER () AS lineage_number
     FROM run
     GROUP BY cluster, lineage_id
@@ -43,7 +43,7 @@ place AS (
     FROM parted
     WHERE number BETWEEN COALESCE(getvariable('regression_side_run_count'), 3) AND run_count - COALESCE(getvariable('regression_side_run_count'), 3)
     GROUP BY lineage_number
-    -- One lineage in ten would be parted by chance; most of these steps are too small for what is asked of a step below.
+    -- One lineage in ten would show a step by chance; most of these steps are too small for the condition below.
     HAVING 2 * exp(-6 * MAX(parting) ** 2 / (MAX(run_count) ** 3 + MAX(run_count) ** 2)) <= COALESCE(getvariable('regression_chance_ratio'), 0.1)
 ),
 middle AS (
@@ -123,7 +123,7 @@ named AS (
         COUNT(*) FILTER (weather_verdict = 'fabric') AS fabric_count,
         CASE
             WHEN 2 * (neighbour_count + system_count + fabric_count) < COUNT(*)
-            -- The first run is held against those before it; later ones also against it and its like.
+            -- The first run is compared with those before it; later ones also with it and runs like it.
             THEN COALESCE(arg_min(weather_verdict, number) FILTER (weather_verdict NOT IN ('neighbour', 'system', 'fabric')), 'unclear')
             WHEN fabric_count > GREATEST(neighbour_count, system_count) THEN 'fabric'
             WHEN neighbour_count >= system_count THEN 'neighbour'

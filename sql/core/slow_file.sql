@@ -11,7 +11,7 @@ WITH request AS (
         regexp_replace(regexp_replace(path, '[^/]*$', ''), '[0-9]+', '0', 'g') AS directory,
         floor(log10(moved_bytes)) AS size_class, rank_count > 1 AS is_of_many
     FROM main.file_requests
-    -- Of a file without a path nothing comes out: its directory is like no other.
+    -- A file without a path has no row: its directory cannot be compared.
     JOIN (SELECT cluster, night, log_id, file_id, path, rank_count FROM main.files) AS files USING (cluster, night, log_id, file_id)
     WHERE moved_bytes > 0 AND request_seconds > 0
 ),
@@ -23,7 +23,7 @@ alike AS (
         1.4826 * mad(seconds_per_byte) AS deviation
     FROM request
     GROUP BY ALL
-    -- Of fewer, the median says little of what is usual.
+    -- The median of fewer says little about what is usual.
     HAVING COUNT(*) >= 8
 ),
 held AS (

@@ -8,7 +8,7 @@ WITH layout AS (
     -- nothing was written to yet has no OSTs.
     SELECT
         cluster, night, log_id, file_id, MAX(stripe_count) AS stripe_count,
-        -- Of several with as many OSTs the smallest. An ordered aggregate would sort the components of each file.
+        -- The smallest of several components with as many OSTs. An ordered aggregate would sort the components of each file.
         (-(MAX({stripe_count: stripe_count, below: -(stripe_bytes::HUGEINT)}) FILTER (stripe_bytes IS NOT NULL)).below)::BIGINT
             AS stripe_bytes
     FROM core.lustre_component
@@ -51,7 +51,7 @@ flagged AS (
 SELECT
     log_id, file_id, stripe_count, stripe_bytes, is_shared, rank_count, TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes, seconds AS request_seconds,
     all_seconds AS io_core_seconds, is_overstriped,
-    -- What is said of the largest file holds for those of its size, a tenth of it or more.
+    -- Statements about the largest file also hold for files with a tenth of its size or more.
     COALESCE(is_on_one_ost AND moved_bytes >= most_on_one_ost / 10, FALSE) AS is_on_one_ost,
     COALESCE(is_shared AND moved_bytes >= most_shared / 10 AND stripe_count <= stripes_of_most_shared, FALSE) AS is_on_few_osts,
     night, cluster

@@ -15,7 +15,7 @@ traced AS (
         overlap.*, request_count, request_seconds, stripe_bytes, nprocs,
         TRY_CAST(again_bytes::HUGEINT - again_rank_bytes AS BIGINT) AS ranks_bytes,
         request_seconds * (again_bytes::HUGEINT - again_rank_bytes) / NULLIF(moved_bytes, 0) AS ranks_seconds,
-        -- Where MPI-IO makes other requests of those of the ranks, these say nothing of what ranks asked for.
+        -- If MPI-IO changes the requests of ranks, POSIX requests do not show what ranks asked for.
         nprocs > 1 AND (
             mpiio.file_id IS NULL OR COALESCE(unchanged_ratio = 1 AND mpiio_request_count = request_count, FALSE)
         ) AS is_of_ranks,

@@ -25,7 +25,7 @@ transformed AS (
     SELECT
         match.*, seconds, mpiio_rank_count > 1 AS has_many_ranks,
         CASE WHEN has_many_ranks THEN collective_count END AS shared_collective_count,
-        -- Below 1 MiB a request is small; what is larger may well be left as it is.
+        -- Requests below 1 MiB are small; larger ones may well stay as they are.
         CASE WHEN posix_median_bytes < 1048576 THEN stayed_independent_count ELSE 0 END AS stayed_count,
         seconds * stayed_count / mpiio_request_count AS stayed_seconds,
         COALESCE(read_seconds * sieve_read_bytes / NULLIF(read_bytes, 0), 0) AS sieve_seconds

@@ -1,5 +1,5 @@
 -- ---
--- about = "A module of a log of which not all records are known: it could not be read whole, or Darshan ran out of memory for it."
+-- about = "A module of a log whose records are not all known: it could not be read whole, or Darshan ran out of memory for it."
 -- grain = ["log_id", "module"]
 -- reads = ["core.module"]
 -- ---

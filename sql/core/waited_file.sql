@@ -3,8 +3,8 @@
 -- grain = ["log_id", "file_id"]
 -- reads = ["core.mpiio_file", "core.posix_file", "core.log"]
 -- ---
--- In a collective call ranks wait for those who move data for all. What goes beyond the time of the slowest of these in
--- POSIX is no I/O of anyone: a rank came late, or data were on their way between ranks.
+-- In a collective call ranks wait for those who move data for all. Time beyond that of the slowest of these in
+-- POSIX is not I/O of any rank: a rank came late, or data were on their way between ranks.
 WITH mpiio AS (
     SELECT
         cluster, night, log_id, file_id, bool_or(is_shared) AS has_shared_record, COUNT(DISTINCT rank) AS own_count,
@@ -20,7 +20,7 @@ posix AS (
         MAX(CASE WHEN is_shared THEN slowest_rank_seconds ELSE read_seconds + write_seconds + meta_seconds END)
             AS slowest_rank_seconds
     FROM core.posix_file
-    -- No SEMI JOIN, and not of what is read here anyhow: DuckDB would work out all nights, whichever is asked for.
+    -- Not a SEMI JOIN with a subquery that is read here anyway: DuckDB would compute all nights, whichever is asked for.
     JOIN (SELECT DISTINCT cluster, night, log_id, file_id FROM core.mpiio_file) AS called USING (cluster, night, log_id, file_id)
     GROUP BY ALL
 ),
@@ -36,7 +36,7 @@ beneath AS (
 SELECT
     log_id, file_id, rank_count, mpiio_seconds, posix_seconds,
     GREATEST(mpiio_seconds - COALESCE(posix_seconds, 0), 0) AS waiting_seconds,
-    -- What POSIX did not see went another way, and nothing is known of its time.
+    -- Files that POSIX did not see went another way, and the time of that I/O is not known.
     CASE
         WHEN rank_count = 1 THEN 0
         WHEN posix_seconds IS NOT NULL

@@ -16,7 +16,7 @@ account_of_job AS (
 ),
 counted AS (
     SELECT logs.*, account, findings, cost
-    -- What a log's owner did not write says nothing of the owner's programs.
+    -- A log that its owner did not write says nothing about the owner's programs.
     FROM (SELECT * FROM main.logs WHERE is_owner_confirmed IS DISTINCT FROM false) AS logs
     LEFT JOIN per_log USING (cluster, night, log_id)
     LEFT JOIN account_of_job USING (cluster, job_id)

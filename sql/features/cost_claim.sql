@@ -1,5 +1,5 @@
 -- ---
--- about = "The part of a log's I/O time that each cost is about: files of which the costs come in the same order make one group."
+-- about = "The part of a log's I/O time that each cost is about: files whose costs come in the same order are one group."
 -- grain = ["log_id", "claim_group", "cost_name"]
 -- reads = [
 --     "core.file_time", "core.request_time", "core.data_file", "core.striped_file", "core.traced_overlap", "core.mpiio_file",
@@ -9,7 +9,7 @@
 -- ---
 -- Costs of several findings may be about the same requests, which took their time once. So the time of a file is parted by kind
 -- (reads, writes, metadata calls, waiting in MPI-IO), and of each part only the highest claim counts. Which of the costs have a
--- finding hangs on thresholds; where files have their claims in the same order the highest is the same for all of them, whichever
+-- finding depends on thresholds; where files have their claims in the same order the highest is the same for all of them, whichever
 -- costs are left out, so these files can be added up beforehand without changing any sum.
 WITH file_time AS MATERIALIZED (
     -- Asked for once here, since each view that it is asked for in takes its time to plan. Each part of a file's time gets a number:
@@ -61,7 +61,7 @@ of_requests AS (
     SELECT cluster, night, log_id, file_id, 'waiting', 'late_core_seconds', late_seconds
     FROM core.waited_file
 ),
--- What a call of MPI-IO took is the request beneath it, and waiting.
+-- The time of an MPI-IO call is that of its POSIX requests, and waiting.
 of_calls AS (
     SELECT cluster, night, log_id, file_id, 'read' AS op, 'indep_read_core_seconds' AS cost_name, indep_read_seconds AS seconds
     FROM core.shared_mpiio_file
@@ -76,7 +76,9 @@ of_calls AS (
 parted_calls AS (
     SELECT
         cluster, night, log_id, file_id, op, cost_name, list_sum(list_sort(list(seconds))) AS seconds,
-        any_value(kind_seconds) * LEAST(1, list_sum(list_sort(list(seconds))) / NULLIF(any_value(CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END), 0))
+        -- POSIX may have requests of the file that are of no such call, so their time may be longer than that of the calls.
+        any_value(LEAST(kind_seconds, CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END))
+            * LEAST(1, list_sum(list_sort(list(seconds))) / NULLIF(any_value(CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END), 0))
             AS beneath_seconds
     FROM of_calls
     JOIN called USING (cluster, night, log_id, file_id)
@@ -116,7 +118,7 @@ of_files AS (
     JOIN file_time USING (cluster, night, log_id, file_id)
     WHERE time_kind = 'meta'
 ),
--- What is known of ranks, phases or OSTs and not of files is spread over the files by their time.
+-- Costs that are known of ranks, phases or OSTs, but not of files, are spread over the files by their time.
 of_log AS (
     SELECT
         cluster, night, log_id,
@@ -165,7 +167,7 @@ of_parts AS (
     SELECT * EXCLUDE (op, beneath_seconds) REPLACE (seconds - COALESCE(beneath_seconds, 0) AS seconds), 'waiting' AS time_kind
     FROM parted_calls
 ),
--- Of requests and calls a cost may come in several parts, one for each layer. DuckDB sorts short lists in half the time that its
+-- A cost of requests and calls may come in several parts, one for each layer. DuckDB sorts short lists in half the time that its
 -- ordered aggregates take.
 of_parts_together AS (
     SELECT part, kind_seconds, cost_name, list_sum(list_sort(list(seconds))) AS seconds

@@ -22,7 +22,7 @@ module AS (
 )
 SELECT
     log.log_id, log.cluster, log.night,
-    -- Where the module is not there, nothing is missing for the one question that can be asked.
+    -- If the log has no such module, the only question is whether it has one, and nothing is missing for that.
     COALESCE(is_read, TRUE) AS is_complete,
     (module.log_id IS NULL)::BIGINT AS no_mpiio,
     record_count,

@@ -3,8 +3,8 @@
 -- grain = ["cluster", "night", "begin_at", "guid", "port"]
 -- reads = ["core.link_interval", "core.link_slot", "core.link_usual", "core.link_span"]
 -- ---
--- Ticks of waiting differ in length by device, so a port is held against its own nights only. The median of their medians is the
--- lower of two, so that of two nights a bad one is not half of what is usual.
+-- Ticks of waiting differ in length by device, so a port is compared with its own nights only. The median of two medians is the
+-- lower one, so that a bad night does not make half of what is usual.
 WITH usual AS (
     SELECT cluster, guid, port, quantile_disc(median_wait_per_word_ratio, 0.5) AS usual_wait_per_word_ratio
     FROM core.link_usual
@@ -13,7 +13,7 @@ WITH usual AS (
 counted AS (
     SELECT
         *, epoch(begin_at) AS begin_second, begin_second + interval_seconds AS end_second,
-        -- Ports that hardly ever wait are not ill because they waited for once.
+        -- A port that hardly ever waits is not congested because it waited once.
         wait_per_word_ratio / GREATEST(usual_wait_per_word_ratio, 0.01) AS times,
         COALESCE(symbol_error_count, 0)::DOUBLE + COALESCE(rcv_error_count, 0) AS error_count
     FROM core.link_interval
@@ -42,7 +42,7 @@ ill AS (
         bool_or(error_count > 20 * GREATEST(interval_seconds / 600, 1)) AS has_errors,
         bool_or(xmit_discard_count > 100 * GREATEST(interval_seconds / 600, 1)) AS has_discards
     FROM slotted
-    -- What lies for the lesser part in a slot belongs to the other.
+    -- An interval belongs to the slot that has most of it.
     WHERE LEAST(end_second, (slot + 1) * 600) - GREATEST(begin_second, slot * 600) >= LEAST(interval_seconds, 600) / 2
     GROUP BY ALL
 ),
@@ -71,7 +71,7 @@ joined AS (
         ill.* EXCLUDE (cluster, night, link_id, guid, port, slot), utilisation_ratio, is_full, degraded_ratio,
         COALESCE(has_errors OR link_downed_count > 0 OR link_recovery_count > 0 OR has_discards OR degraded_ratio IS NOT NULL, FALSE)
             AS is_faulty,
-        -- What waits for a faulty link waits for its faults.
+        -- Waiting at a faulty link is caused by its faults.
         COALESCE(is_full OR (wait_times_ratio >= 10 AND NOT is_faulty), FALSE) AS is_congested
     FROM ill
     FULL JOIN full_slot

@@ -1,5 +1,5 @@
 -- ---
--- about = "How long data usually waits at a directed link in a night: what later nights are held against."
+-- about = "How long data usually waits at a directed link in a night: what later nights are compared with."
 -- grain = ["cluster", "night", "guid", "port"]
 -- reads = ["core.link_interval"]
 -- ---

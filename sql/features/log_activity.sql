@@ -8,8 +8,8 @@
 -- ]
 -- ---
 -- A count of 0 makes a question not applicable, so it is 0 only where all modules that would count it were watched and are whole;
--- where one of them is not, what was not seen is not known. Darshan writes no module where nothing of it was called, and says
--- nowhere that a module was turned off; that other modules met with it gives it away.
+-- if one of them is not, the count is not known. Darshan writes no module if nothing of it was called, and does not
+-- record that a module was turned off; only other modules show it, if they recorded calls of it.
 WITH record AS (
     SELECT cluster, night, log_id, file_id, rank, is_shared, 'posix' AS layer, read_count, write_count, read_bytes, write_bytes
     FROM core.posix_file
@@ -35,7 +35,7 @@ layer_file AS (
     GROUP BY ALL
 ),
 rank_record AS (
-    -- Not from what ranks moved in all: where that could not be worked out, it would look as if no rank had done anything.
+    -- Not from the bytes of ranks: if these could not be derived, it would look as if no rank had done anything.
     SELECT cluster, night, log_id, MAX(layer_rank_count) AS record_rank_count
     FROM (
         SELECT cluster, night, log_id, layer, COUNT(DISTINCT rank) AS layer_rank_count
@@ -91,7 +91,7 @@ did AS (
     SELECT
         cluster, night, log_id,
         SUM(read_count) AS data_read_count, SUM(write_count) AS data_write_count,
-        -- Beneath MPI-IO, POSIX may move more or less than the program asked for.
+        -- POSIX may move more or less for MPI-IO than the program asked for.
         SUM(CASE WHEN is_beneath_mpiio THEN asked_read_bytes ELSE read_bytes END) AS asked_read_bytes,
         SUM(CASE WHEN is_beneath_mpiio THEN asked_write_bytes ELSE write_bytes END) AS asked_write_bytes,
         -- Formats before 3.00 do not count what MPI-IO was asked for.
@@ -258,7 +258,7 @@ SELECT
     -- Few Darshan libraries are built with its module of HDF5, so names count too.
     GREATEST(COALESCE(hdf5_name_count, 0), has_hdf5::INTEGER) AS hdf5_file_count,
     NULLIF(host_count, 0) AS known_node_count,
-    -- What was counted stands; that there was none is known only where nothing is lacking.
+    -- A count above 0 is valid; 0 is known only if nothing is lacking.
     TRY_CAST(
         CASE WHEN COLUMNS('^(data_(read|write|file)|touched_file)_count$') > 0 OR data_lack IS NULL
             THEN COALESCE(COLUMNS('^(data_(read|write|file)|touched_file)_count$'), 0)

@@ -4,7 +4,7 @@
 -- reads = ["core.log", "core.module", "main.create_bursts", "core.burst_file"]
 -- ---
 WITH per_log AS (
-    -- File systems bear creates each for itself, so those of several mounts are not added.
+    -- Each file system handles its own creates, so those of several mounts are not added.
     SELECT
         cluster, night, log_id, bool_and(undated_create_count = 0) OVER of_log AS is_dated,
         (SUM(created_file_count) OVER of_log)::BIGINT AS created_file_count, peak_create_count, peak_start_seconds,

@@ -35,7 +35,7 @@ worst AS (
         MAX(faulty_ratio) AS faulty_slot_ratio, MAX(congested_ratio) AS congested_slot_ratio,
         MAX(collision_ratio) AS collision_slot_ratio,
         first(heavy ORDER BY faulty_ratio DESC, link_bytes_ratio DESC, link_id DESC) FILTER (faulty_slot_count > 0) AS faulty,
-        -- Traffic that waits for a full link fills the links before it too: of these the one that others fill most is named.
+        -- Traffic that waits for a full link fills the links before it too: the link that others fill most is named.
         first(heavy ORDER BY congested_ratio DESC, link_trouble_own_ratio, link_bytes_ratio DESC, link_id DESC)
             FILTER (congested_slot_count > 0) AS congested,
         first(heavy ORDER BY collision_ratio DESC, link_bytes_ratio DESC, link_id DESC) FILTER (collision_slot_count > 0) AS collision,
@@ -44,7 +44,7 @@ worst AS (
     FROM heavy
     GROUP BY cluster, night, log_id
 ),
--- How many hosts a switch has, commonly, as the topology stands.
+-- The common number of hosts of a switch in the topology.
 leaf AS (
     SELECT cluster, MEDIAN(host_count) AS hosts_per_leaf
     FROM (
@@ -66,7 +66,7 @@ SELECT
     host_link_count, leaf_switch_count,
     leaf_switch_count / ceil(host_link_count / NULLIF(hosts_per_leaf, 0)) AS scatter_ratio, same_switch_ratio, tier_count,
     faulty.named AS faulty_link,
-    -- That nothing was wrong is known where counters say so.
+    -- Only counters can show that nothing was wrong.
     CASE WHEN faulty_slot_ratio > 0 OR fabric_gap IS NULL THEN COALESCE(faulty_slot_ratio, 0) END AS faulty_slot_ratio,
     faulty.link_bytes_ratio AS faulty_bytes_ratio, faulty.link_straggler_ratio AS faulty_straggler_ratio, faulty.faulty_trouble,
     faulty.link_others AS faulty_others,

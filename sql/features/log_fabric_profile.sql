@@ -7,7 +7,7 @@ SELECT
     log.log_id, log.cluster, log.night, fabric.log_id IS NOT NULL AND fabric_gap IS NULL AS is_complete,
     CASE
         WHEN faulty_slot_ratio >= 0.5 THEN 'faulty'
-        -- What a job fills by itself is its own doing.
+        -- A job that fills a link alone is itself the cause.
         WHEN congested_slot_ratio >= 0.5 AND COALESCE(congested_own_ratio, 0) < 0.75 THEN 'congested'
         WHEN fabric.log_id IS NULL OR fabric_gap IS NOT NULL THEN 'unclear'
         ELSE 'fair'

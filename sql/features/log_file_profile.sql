@@ -37,7 +37,10 @@ SELECT
     io_core_seconds, CASE WHEN io_core_seconds <= run_seconds * nprocs THEN io_core_seconds / NULLIF(run_seconds * nprocs, 0) END AS io_ratio,
     -- For each MiB.
     io_core_seconds / NULLIF(moved_bytes / 1048576, 0) AS io_seconds_per_mib,
-    CASE WHEN own_file_count >= 4 * ceil(nprocs / 12) AND nprocs > 1 THEN ceil(nprocs / 12)::BIGINT END AS gathered_file_count
+    -- Each writer has as many files as a rank has.
+    CASE WHEN nprocs > 1 AND own_file_count >= 4 * ceil(nprocs / 12) * ceil(own_file_count / nprocs)
+        THEN (ceil(nprocs / 12) * ceil(own_file_count / nprocs))::BIGINT
+    END AS gathered_file_count
 FROM (SELECT cluster, night, log_id, nprocs, run_seconds, io_core_seconds FROM core.log) AS log
 LEFT JOIN per_log USING (cluster, night, log_id)
 LEFT JOIN unsound USING (cluster, night, log_id)

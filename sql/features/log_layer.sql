@@ -40,7 +40,7 @@ WITH record AS (
         read_seconds, write_seconds, meta_seconds, slowest_rank_seconds
     FROM core.h5d_dataset
     UNION ALL
-    -- Of calls on a whole file Darshan keeps the time, summed over ranks, and not whose it was.
+    -- For calls on a whole file Darshan keeps the time summed over ranks, not the time of each rank.
     SELECT 'hdf5', cluster, night, log_id, file_id, rank, NULL, NULL, NULL, NULL, NULL, NULL, meta_seconds, NULL
     FROM core.h5f_file
     UNION ALL
@@ -62,7 +62,7 @@ per_rank AS (
         SUM(read_bytes) AS read_bytes, SUM(write_bytes) AS write_bytes,
         SUM(read_count) AS read_count, SUM(write_count) AS write_count, list_sum(list_sort(list(read_seconds))) AS read_seconds,
         list_sum(list_sort(list(write_seconds))) AS write_seconds, list_sum(list_sort(list(meta_seconds))) AS meta_seconds,
-        -- Of a shared record Darshan knows the slowest rank's time. Ranks that have files of their own wait for none but the slowest.
+        -- Of a shared record Darshan has the slowest rank's time. Ranks with files of their own wait only for the slowest rank.
         list_sum(list_sort(list(
             CASE WHEN rank = -1
                 THEN slowest_rank_seconds
@@ -85,7 +85,7 @@ per_log AS (
         list_sum(list_sort(list(write_seconds) FILTER (WHERE is_rank))) AS write_core_seconds,
         list_sum(list_sort(list(meta_seconds) FILTER (WHERE is_rank))) AS meta_core_seconds,
         CASE
-            WHEN bool_or(is_untimed) IS NOT TRUE
+            WHEN bool_or(is_untimed) IS NOT TRUE AND COUNT(read_seconds) + COUNT(write_seconds) + COUNT(meta_seconds) > 0
                 THEN COALESCE(MAX(io_seconds) FILTER (WHERE is_rank AND rank = -1), 0)
                     + COALESCE(MAX(io_seconds) FILTER (WHERE is_rank AND rank <> -1), 0)
         END AS slowest_io_seconds
@@ -95,7 +95,7 @@ per_log AS (
 SELECT
     log_id, layer, file_count, read_bytes, write_bytes, read_count, write_count,
     read_core_seconds, write_core_seconds, meta_core_seconds, slowest_io_seconds,
-    -- What took less than a nanosecond was not timed.
+    -- A time below a nanosecond was not measured.
     CASE WHEN slowest_io_seconds >= 1e-9 THEN (read_bytes::DOUBLE + write_bytes) / slowest_io_seconds END AS moved_bytes_per_second,
     night, cluster
 FROM per_log

@@ -29,7 +29,7 @@ calls AS (
     GROUP BY ALL
 ),
 looked AS (
-    -- Opens and stats of one file by one rank, again and again. Of a record of all ranks, the average rank's.
+    -- Repeated opens and stats of one file by one rank; of the average rank, if the record is of all ranks.
     SELECT
         cluster, night, log_id, SUM(call_count) AS call_count, SUM(call_count) / SUM(rank_count) AS rank_call_count
     FROM (
@@ -63,7 +63,7 @@ SELECT
     meta_call_count / NULLIF(meta_call_count + data_count, 0) AS meta_call_ratio,
     meta_call_count / NULLIF(GREATEST(last_seconds - first_seconds, 0), 0) AS meta_calls_per_second,
     longest_meta_seconds, file_name.path AS longest_meta_path,
-    -- Where most calls are something else, they are not the matter.
+    -- If most calls are others, these are not the problem.
     CASE WHEN looked.call_count >= 0.5 * meta_call_count THEN TRY_CAST(round(rank_call_count) AS BIGINT) END
         AS looping_call_count
 FROM (SELECT cluster, night, log_id, nprocs, darshan_version FROM core.log) AS log

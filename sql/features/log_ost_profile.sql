@@ -14,7 +14,7 @@ WITH per_ost AS (
 per_log AS (
     SELECT
         cluster, night, log_id,
-        -- What was spread evenly over a file's OSTs says less than what was traced.
+        -- Bytes spread evenly over a file's OSTs are weaker evidence than traced bytes.
         MIN(evidence) AS ost_evidence,
         COUNT(*) AS ost_count,
         arg_max(ost_id, moved_bytes ORDER BY ost_id) AS busiest_ost_id,
@@ -67,7 +67,7 @@ SELECT
     CASE WHEN ost_count > 1 THEN busiest_bytes / mean_bytes END AS ost_max_over_mean_ratio,
     busiest_bytes / all_bytes AS busiest_ost_ratio, known_ost_count, nprocs, single_ost_bytes,
     busiest_ost_core_seconds / NULLIF(run_seconds * nprocs, 0) AS busiest_ost_seconds_ratio,
-    -- That none is slow takes nearly all bytes; that one is does not.
+    -- To know that no OST is slow takes nearly all bytes; to know that one is slow does not.
     CASE WHEN slow_count > 0 OR judged_bytes >= 0.9 * all_bytes THEN slow_count END AS slow_ost_count,
     slow_ost_id, compared_ost_count, slow_ost_slowness_ratio,
     CASE WHEN slow_count > 0 THEN wait_seconds / NULLIF(run_seconds, 0) WHEN judged_bytes >= 0.9 * all_bytes THEN 0 END

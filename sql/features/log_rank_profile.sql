@@ -30,7 +30,7 @@ called_seconds AS (
 asked AS (
     SELECT
         *,
-        -- What ranks have is known except for a tenth of the log; where that is all of one direction, it is not known.
+        -- Up to a tenth of the log's bytes may lack a rank; if that is all of one direction, the direction is not known.
         COALESCE(read_bytes, 0)::HUGEINT + COALESCE(write_bytes, 0) AS moved_bytes,
         row_number() OVER (PARTITION BY cluster, night, log_id ORDER BY moved_bytes) AS place,
         SUM(moved_bytes) OVER (PARTITION BY cluster, night, log_id) AS log_bytes
@@ -40,7 +40,7 @@ asked AS (
 shares AS (
     SELECT
         cluster, night, log_id,
-        any_value(nprocs) AS nprocs,
+        any_value(nprocs) AS nprocs, any_value(run_seconds) AS longest_seconds,
         MAX(evidence) AS rank_evidence,
         any_value(nprocs) - COUNT(*) FILTER (moved_bytes > 0) AS idle_rank_count,
         arg_max(rank, moved_bytes ORDER BY rank) AS heaviest_rank,
@@ -55,38 +55,40 @@ shares AS (
         COALESCE(SUM(asked.write_bytes) FILTER (rank = 0), 0) AS rank0_write_bytes,
         SUM(asked.read_seconds) FILTER (rank = 0) AS timed_rank0_read_seconds,
         SUM(asked.write_seconds) FILTER (rank = 0) AS timed_rank0_write_seconds,
-        -- While a rank did I/O, another did so no longer than for all of its own I/O time: for the rest it stood idle, at least.
+        -- While one rank did I/O, another rank did I/O for at most its own I/O time: for the rest it stood idle, at least.
         COUNT(*) = COUNT(busy_seconds) AS is_timed,
         SUM(GREATEST(rank0_read_seconds - busy_seconds, 0)) FILTER (rank <> 0) AS rank0_read_idle,
         SUM(GREATEST(rank0_write_seconds - busy_seconds, 0)) FILTER (rank <> 0) AS rank0_write_idle,
         SUM(GREATEST(rank0_read_seconds + rank0_write_seconds - busy_seconds, 0)) FILTER (rank <> 0) AS rank0_idle,
-        -- Of the heaviest rank itself this is nothing. Ranks that did nothing at all stood idle for all of it.
+        -- For the heaviest rank itself this is 0. Ranks without any I/O stood idle for all of the time.
         any_value(nprocs) - COUNT(*) AS absent_count,
         SUM(GREATEST(heaviest_seconds - busy_seconds, 0)) + absent_count * any_value(heaviest_seconds) AS heaviest_rank_idle
     FROM (
         SELECT
-            asked.*, nprocs, COUNT(*) OVER log AS ranks,
+            asked.*, nprocs, run_seconds, COUNT(*) OVER log AS ranks,
             GREATEST(moved_bytes - log_bytes / nprocs, 0) AS heavy_bytes,
             read_seconds + write_seconds + COALESCE(meta_seconds, 0) AS busy_seconds,
             MAX(read_seconds) FILTER (rank = 0) OVER log AS rank0_read_seconds,
             MAX(write_seconds) FILTER (rank = 0) OVER log AS rank0_write_seconds,
             first_value(read_seconds + write_seconds) OVER (log ORDER BY moved_bytes DESC, rank) AS heaviest_seconds
         FROM asked
-        JOIN (SELECT cluster, night, log_id, nprocs FROM core.log WHERE nprocs > 1) AS log USING (cluster, night, log_id)
+        JOIN (SELECT cluster, night, log_id, nprocs, run_seconds FROM core.log WHERE nprocs > 1) AS log USING (cluster, night, log_id)
         WINDOW log AS (PARTITION BY cluster, night, log_id)
     ) AS asked
     GROUP BY ALL
 ),
--- Where times of ranks are not known, each byte takes its part of the time of all.
+-- Where times of ranks are not known, each byte takes its part of the time of all. No rank takes longer than the run.
 costs AS (
     SELECT
         cluster, night, log_id,
         COALESCE(
             beyond_core_seconds, (COALESCE(log_read_seconds, 0) + COALESCE(log_write_seconds, 0)) * beyond_bytes / NULLIF(moved_bytes, 0)
         ) AS imbalance_core_seconds,
-        COALESCE(timed_rank0_read_seconds, log_read_seconds * rank0_read_bytes / NULLIF(read_bytes, 0)) AS rank0_read_core_seconds,
-        COALESCE(timed_rank0_write_seconds, log_write_seconds * rank0_write_bytes / NULLIF(write_bytes, 0))
-            AS rank0_write_core_seconds
+        log_read_seconds * rank0_read_bytes / NULLIF(read_bytes, 0) AS spread_read_seconds,
+        log_write_seconds * rank0_write_bytes / NULLIF(write_bytes, 0) AS spread_write_seconds,
+        LEAST(COALESCE(longest_seconds / NULLIF(COALESCE(spread_read_seconds, 0) + COALESCE(spread_write_seconds, 0), 0), 1), 1) AS run_share,
+        COALESCE(timed_rank0_read_seconds, spread_read_seconds * run_share) AS rank0_read_core_seconds,
+        COALESCE(timed_rank0_write_seconds, spread_write_seconds * run_share) AS rank0_write_core_seconds
     FROM shares
     LEFT JOIN called_seconds USING (cluster, night, log_id)
 ),
@@ -139,7 +141,7 @@ on_slow_host AS (
     FROM (FROM core.rank_time WHERE is_slow_rank) AS slow
     LEFT JOIN core.slow_host USING (cluster, night, log_id, host)
     GROUP BY ALL
-    -- Of one rank it is not known whether it or its host is slow.
+    -- A single rank does not show whether it or its host is slow.
     HAVING COUNT(DISTINCT rank) > 1 AND COUNT(slow_host.host) = COUNT(*) AND COUNT(DISTINCT slow.host) = 1
 ),
 unsound AS (
@@ -153,9 +155,9 @@ SELECT
     rank_evidence, straggler_evidence, straggler_count, straggler_rank, straggler_host, straggler_slowdown_ratio,
     CASE WHEN straggler_count = 0 THEN 0 ELSE straggler_wait_seconds / NULLIF(run_seconds, 0) END AS straggler_wait_ratio,
     straggler_core_seconds,
-    -- A run has no more cores than it had, and those in I/O were not idle.
+    -- Idle time is at most the time of all cores without the time in I/O.
     CASE WHEN idle_room >= 0 AND straggler_count > 0 THEN LEAST(COALESCE(straggler_idle, 0), idle_room) END AS straggler_idle_core_seconds,
-    -- A slow OST explains them where at least half of what they are slower by is of ranks that use it.
+    -- A slow OST explains stragglers if at least half of their excess time is of ranks that use it.
     CASE WHEN delayed.seconds >= 0.5 * straggler_core_seconds THEN delayed.ost_id END AS straggler_ost_id,
     delayed.seconds / NULLIF(straggler_core_seconds, 0) AS straggler_ost_ratio,
     CASE WHEN straggler_count > 0 THEN on_slow_host.host END AS straggler_slow_host,

@@ -119,7 +119,7 @@ SELECT
     CASE WHEN has_write_sizes THEN 'trace' ELSE counted_write_size_evidence END AS write_size_evidence,
     TRY_CAST(backward_read_count AS BIGINT) AS backward_read_count,
     TRY_CAST(backward_write_count AS BIGINT) AS backward_write_count,
-    -- What is known of some files is the least that it may be, which is enough for a log of which records are missing.
+    -- Sums over some of the files are lower bounds, which are enough for a log whose records are not all there.
     CASE WHEN NOT lacks_read_order OR unsound.log_id IS NOT NULL THEN backward_read_count / NULLIF(posix_read_count, 0) END
         AS backward_read_ratio,
     CASE WHEN NOT lacks_write_order OR unsound.log_id IS NOT NULL THEN backward_write_count / NULLIF(posix_write_count, 0) END

@@ -43,7 +43,7 @@ unsound AS (
 SELECT
     log.log_id, log.cluster, log.night,
     unsound.log_id IS NULL AS is_complete,
-    -- Who never syncs, syncs rarely.
+    -- A log without syncs counts as one that syncs rarely.
     COALESCE(TRY_CAST(sync_count AS BIGINT), 0) AS sync_count, TRY_CAST(synced_write_count AS BIGINT) AS synced_write_count,
     COALESCE(sync_count / (sync_count + synced_write_count), 0) AS sync_ratio,
     TRY_CAST(round(write_bytes / NULLIF(sync_count, 0)) AS BIGINT) AS sync_interval_bytes,

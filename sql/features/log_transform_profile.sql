@@ -1,5 +1,5 @@
 -- ---
--- about = "What MPI-IO made of the requests of one log: collective calls that came to nothing, and reads for the sake of writes."
+-- about = "What MPI-IO made of the requests of one log: collective calls that had no effect, and reads for the sake of writes."
 -- grain = ["log_id"]
 -- reads = ["core.log", "core.transformed_file", "core.file_name", "main.traces"]
 -- ---

@@ -11,7 +11,7 @@ WITH per_log AS (
     FROM core.waited_file
     GROUP BY ALL
 ),
--- Only in collective calls do ranks wait for each other; who does without them is not late.
+-- Ranks wait for each other only in collective calls; a rank that makes none is not late.
 collective AS (
     SELECT cluster, night, log_id
     FROM core.mpiio_file
@@ -20,7 +20,7 @@ collective AS (
         indep_read_count::HUGEINT + indep_write_count + split_read_count + split_write_count + nb_read_count + nb_write_count
     )
 ),
--- Who comes last waits least.
+-- The rank that comes last waits least.
 per_rank AS (
     SELECT
         cluster, night, log_id, any_value(evidence) AS late_rank_evidence,

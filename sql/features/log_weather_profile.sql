@@ -3,10 +3,10 @@
 -- grain = ["log_id"]
 -- reads = ["core.log", "core.weather", "core.run_usual", "feature.log_meta_profile"]
 -- ---
--- In the spirit of UMAMI (Lockwood et al., PDSW-DISCS 2017), which holds a run against what is usual; here that is asked of the
--- servers' own times, so that a run is not blamed for what it did not do before. Where servers count no times, it is held
--- against what others usually move. How much of it is the log's own is no clue: a run that is slow for any reason lasts
--- longer, in which others move more.
+-- In the spirit of UMAMI (Lockwood et al., PDSW-DISCS 2017), which compares a run with what is usual; here the servers' own
+-- times are compared, so that a run is not blamed for what it did not do before. If servers count no times, what others
+-- moved is compared with what they usually move. The log's own share of that is no evidence: a run that is slow for any
+-- reason lasts longer, and others move more in that time.
 WITH met AS (
     SELECT *
     FROM core.weather
@@ -44,7 +44,7 @@ per_log AS (
         ost.load_over_mean_ratio AS ost_load_over_mean_ratio,
         COALESCE(ost.service_seconds - ost.usual_service_seconds, 0) + COALESCE(mdt.service_seconds - mdt.usual_service_seconds, 0)
             AS lost_service_seconds,
-        -- Clients wait for much that servers do not see; the program's own times say how much of them hangs on which servers.
+        -- Clients wait for much that servers do not see; the program's own times show how much of them depends on which servers.
         (1 - meta_ratio) * COALESCE(ost.slow_ratio, 0) AS ost_lost_ratio, meta_ratio * COALESCE(mdt.slow_ratio, 0) AS mdt_lost_ratio,
         1 / (1 - ost_lost_ratio - mdt_lost_ratio) AS weather_slowdown_ratio,
         CASE WHEN mdt_lost_ratio > ost_lost_ratio OR ost.log_id IS NULL THEN 'mdt' ELSE 'ost' END AS slowest_kind

@@ -3,8 +3,8 @@
 -- grain = ["cluster", "night", "log_id"]
 -- reads = ["core.log", "core.job"]
 -- ---
--- Whoever writes a log writes any uid into it, and gives it any name; but nobody can give a file away, so its owner is known, unless
--- that is a collector, which wrote none of the logs that it owns. Whoever owns an archive can have written any header in it.
+-- The writer of a log can write any uid into it, and give it any name; but nobody can give a file away, so its owner is known,
+-- unless that is a collector, which wrote none of the logs that it owns. The owner of an archive may have written its headers.
 WITH collector AS (
     -- 65534 and -2 stand for owners that this host cannot name.
     SELECT list_concat([65534, 4294967294], COALESCE(getvariable('collector_uids'), [])::BIGINT[]) AS uids

@@ -1,5 +1,5 @@
 -- ---
--- about = "How long one log's I/O took, held against runs of its lineage in nights before, and how it differed from them."
+-- about = "How long one log's I/O took, compared with runs of its lineage in nights before, and how it differed from them."
 -- grain = ["log_id"]
 -- reads = ["core.owner_doubt", "core.run_shape"]
 -- ---
@@ -20,7 +20,7 @@ held AS (
 pair AS (
     SELECT
         run.cluster, run.night, run.log_id, run.io_core_seconds, held.io_core_seconds AS held_seconds,
-        -- How many times as much as the other: a MiB, a hundred requests, ten opens and a few files are no difference.
+        -- Ratio of both runs: a MiB, a hundred requests, ten opens and a few files do not count as a difference.
         (run.read_bytes + 1048576.0) / (held.read_bytes + 1048576.0) AS read_bytes_times,
         (run.write_bytes + 1048576.0) / (held.write_bytes + 1048576.0) AS write_bytes_times,
         (run.read_count + 100.0) / (held.read_count + 100.0) AS reads_times,
@@ -29,7 +29,7 @@ pair AS (
         (run.file_count + 4.0) / (held.file_count + 4.0) AS files_times,
         run.nprocs / NULLIF(held.nprocs, 0) AS ranks_times,
         run.osts_per_file / NULLIF(held.osts_per_file, 0) AS osts_times,
-        -- More requests take longer, in proportion to the time that such requests took; of ranks, files and OSTs fewer may do so too.
+        -- More requests take longer, in proportion to the time that such requests took; fewer ranks, files or OSTs may do so too.
         GREATEST(
             (
                 held.read_seconds * GREATEST(read_bytes_times, reads_times, 1)
@@ -54,7 +54,7 @@ per_log AS (
         cluster, night, log_id, COUNT(*) AS lineage_run_count, COUNT(*) FILTER (is_alike) AS alike_run_count,
         ANY_VALUE(io_core_seconds) / MEDIAN(held_seconds) AS lineage_ratio,
         ANY_VALUE(io_core_seconds) / MEDIAN(held_seconds) FILTER (is_alike) AS alike_ratio,
-        -- Three runs show what is usual; where a single one did the same in far less time, what it did is not why.
+        -- Three runs show what is usual. If a single one did the same in far less time, the amount of work is not the cause.
         COALESCE(alike_run_count >= 3 OR alike_ratio >= 1.5, false) AS is_held_against_alike,
         [
             {'what': 'bytes read', 'times': MEDIAN(read_bytes_times)},

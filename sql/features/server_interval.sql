@@ -11,7 +11,7 @@ WITH reading AS (
         CASE WHEN isfinite(counted_since_at) THEN counted_since_at END AS counted_since_at,
         CASE WHEN isfinite(last_io_at) THEN last_io_at END AS last_io_at
     FROM core.lustre_counter
-    -- What is out of the range of times is infinite to DuckDB, which takes no differences of these.
+    -- Times out of range are infinite in DuckDB, which cannot subtract them.
     WHERE target <> '' AND isfinite(sampled_at)
 ),
 counted AS (
@@ -48,7 +48,7 @@ stepped AS (
     LEFT JOIN looked USING (cluster, source_kind, target, scope, sampled_at)
     WINDOW own AS (PARTITION BY cluster, source_kind, target, scope, owner, operation ORDER BY sampled_at)
 ),
--- A counter that falls was started again and counts from zero, unless it stood so high that it has passed 2^64.
+-- A counter that falls was reset and counts from zero, unless it was so high that it has passed 2^64.
 judged AS (
     SELECT
         *,
@@ -80,7 +80,7 @@ changed AS (
         END AS quality
     FROM judged
     LEFT JOIN usual USING (cluster, source_kind, target, scope)
-    -- What a whole target counted before its first reading lies in no interval.
+    -- Counts of a whole target before its first reading belong to no interval.
     WHERE scope <> 'target' OR previous_at IS NOT NULL
 )
 SELECT

@@ -9,7 +9,7 @@ WITH person AS (
     FROM (
         SELECT cluster, job_id, "user", NULL AS app FROM core.job WHERE "user" <> ''
         UNION ALL
-        -- Who names another's job is not who ran it.
+        -- A log of another user that names the job does not say who ran it.
         SELECT cluster, job_id, "user", app FROM core.log ANTI JOIN core.owner_doubt USING (cluster, night, log_id) WHERE "user" <> ''
     )
     GROUP BY ALL
@@ -28,8 +28,8 @@ known AS (
     FROM interval_of_job
     LEFT JOIN person USING (cluster, job_id)
 ),
--- What is usual is never learned from what is held against it: a user whose runs all met with the same trouble would seem to be
--- served as ever. Each user counts once, however often they run something.
+-- What is usual is never learned from the runs that are compared with it: a user whose runs all met with the same trouble would
+-- seem to be served as usual. Each user counts once, however often they run something.
 usual AS (
     SELECT
         cluster, who, target_kind, operation, size_class, MEDIAN(MEDIAN(seconds_per_rpc)) OVER (

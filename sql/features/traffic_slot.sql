@@ -18,7 +18,7 @@ mounted AS (
     FROM core.target_fullness
     WHERE mount <> ''
 ),
--- Where readings know one file system only and not where it is mounted, it is the one of type lustre.
+-- If readings have only one file system, and not its mount, it is the mount of type lustre.
 only_one AS (
     SELECT cluster, MAX(filesystem) AS filesystem
     FROM (SELECT DISTINCT cluster, filesystem FROM counted)

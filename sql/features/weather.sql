@@ -6,7 +6,7 @@
 WITH busy AS (
     SELECT
         *, TRY_CAST(epoch(begin_at) AS BIGINT) // 600 AS slot,
-        -- The user's other jobs are no neighbours.
+        -- The user's other jobs are not neighbours.
         CASE WHEN "user" = '' THEN owner ELSE "user" END AS who
     FROM core.server_slot
     WHERE service_seconds IS NOT NULL
@@ -56,7 +56,7 @@ stretch AS MATERIALIZED (
         JOIN core.log AS log USING (cluster, night, log_id)
     )
 ),
--- What servers did for a job in some slots is the same for all stretches of its logs that lie in these.
+-- The work of servers for a job in some slots is the same for all parts of its logs in these slots.
 own_target AS MATERIALIZED (
     SELECT
         cluster, job_id, target, target_kind, slot, user_number,
@@ -118,7 +118,7 @@ measured AS (
     SELECT
         range_number, cluster, target_kind, COUNT(DISTINCT target) AS target_count, SUM(rpcs) AS rpcs,
         SUM(seconds) AS seconds,
-        -- Of some requests it is not known what is usual: they are taken to be as slow as the rest.
+        -- The usual time of some requests is not known: they are taken to be as slow as the rest.
         SUM(usual_seconds) * (SUM(seconds) / NULLIF(SUM(held_seconds), 0)) AS usual_seconds,
         SUM(seconds * target_seconds) / NULLIF(SUM(seconds), 0) AS load_seconds,
         SUM(seconds * target_seconds * known_count / NULLIF(slot_seconds, 0)) / NULLIF(SUM(seconds), 0) AS load_over_mean_ratio
@@ -131,8 +131,8 @@ measured AS (
 met AS (
     SELECT * FROM measured JOIN stretch USING (range_number, cluster)
 )
--- The last digits of sums differ from one working out to the next. Without them a log stays on the same side of a threshold, and a
--- sweep sees that nothing is new of it. Servers count microseconds.
+-- The last digits of sums differ between computations. Without them a log stays on the same side of a threshold, and a sweep sees
+-- that nothing of it is new. Servers count microseconds.
 SELECT
     log_id, layer, NULLIF(phase, -1) AS phase, target_kind, 'job_stats' AS evidence, target_count,
     TRY_CAST(rpcs AS BIGINT) AS rpc_count, round(seconds, 6) AS service_seconds, round(usual_seconds, 6) AS usual_service_seconds,
@@ -144,7 +144,7 @@ FROM met
 LEFT JOIN quantiles USING (cluster, target_kind)
 LEFT JOIN shares USING (range_number, target_kind)
 UNION ALL BY NAME
--- Where no server says how long it took for a log's requests, what it moved for others meanwhile still counts.
+-- If no server has times of a log's requests, the bytes that servers moved for others meanwhile still count.
 SELECT
     log_id, '' AS layer, 'ost' AS target_kind, 'traffic' AS evidence, target_count, round(own_bytes_ratio, 9) AS own_bytes_ratio,
     load_percentile, fullest_ratio, night, cluster

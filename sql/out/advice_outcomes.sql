@@ -25,12 +25,12 @@ mailed AS (
         AND COALESCE(mail.application, '') = COALESCE(found.application, '') AND mail.last_night >= found.found_night
     GROUP BY ALL
 ),
--- What could not be assessed says nothing, so it is not counted; what did nothing of the kind any more did not do wrong.
+-- Runs that could not be assessed are not counted; runs to which the trigger does not apply any more count as clear.
 run AS (
     SELECT
         cluster, lineage_id, code, told_night, night, COALESCE(night > told_night, false) AS is_later, state = 'fired' AS is_fired,
         CASE WHEN is_fired THEN cost_core_seconds + COALESCE(idle_core_seconds, 0) ELSE 0 END AS cost,
-        -- Not the sum over ranks, which rises when many do at once what one did for all before.
+        -- Not the sum over ranks: it rises if many ranks do in parallel what one rank did for all before.
         slowest_rank_io_seconds / amount AS slowest_rank_pace, run_seconds / amount AS run_pace,
         row_number() OVER (PARTITION BY cluster, lineage_id, code ORDER BY night, start_at, log_id) AS number
     FROM mailed
@@ -95,7 +95,7 @@ SELECT
     before_cost AS before_core_seconds, later_cost AS later_core_seconds,
     CASE
         WHEN outcome IN ('unknown', 'not told') THEN NULL
-        -- LEAST passes over what is not known.
+        -- LEAST ignores NULL.
         WHEN outcome = 'gone' AND COALESCE(LEAST(slowest_rank_pace_ratio, run_pace_ratio) < 1, true)
         THEN until_cost * clear_since_count
         WHEN outcome = 'reduced' THEN GREATEST(0, before_cost - later_cost) * later_count

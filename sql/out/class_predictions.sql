@@ -23,7 +23,7 @@ WITH class AS (
     WHERE moved_bytes > 0
 ),
 system AS (
-    -- Of an output that does not say where it wrote, the name of the cluster decides where there is no other.
+    -- If an output does not say where it wrote, and there is no other output, the name of the cluster decides.
     SELECT
         system, list(DISTINCT {'cluster': cluster, 'path': CASE WHEN starts_with(test_path, '/') THEN test_path END}) AS places
     FROM core.ior_test
@@ -75,7 +75,7 @@ chosen AS (
         MAX(mean_seconds_per_byte) FILTER (is_same_op AND is_buffered) AS gathered_mean,
         MAX(least_seconds_per_byte) FILTER (is_same_op AND is_buffered) AS gathered_least,
         MAX(most_seconds_per_byte) FILTER (is_same_op AND is_buffered) AS gathered_most,
-        -- What gathering costs reads is exchange, which the class has of its own.
+        -- The cost of gathering reads is exchange, which the class has as a number of its own.
         MAX(mean_seconds_per_byte) FILTER (NOT is_same_op AND is_buffered)
             - MAX(mean_seconds_per_byte) FILTER (NOT is_same_op AND NOT is_buffered) AS exchange_mean,
         MAX(least_seconds_per_byte) FILTER (NOT is_same_op AND is_buffered)

@@ -7,8 +7,8 @@
 -- ]
 -- ---
 -- A read and a write are asked the same questions, so each direction has a row of its own. HUGEINT where counters of a
--- hostile log could end the judging of all others. Both directions come from one scan: of two that are alike DuckDB makes one,
--- and then reads all nights whichever is asked for.
+-- hostile log could end the judging of all others. Both directions come from one scan: DuckDB merges two equal
+-- scans into one, and then reads all nights, whichever is asked for.
 WITH posix_record AS (
     SELECT
         *,
@@ -83,7 +83,11 @@ posix_counted AS (
         -- To Darshan the first access after an open is not sequential, unless it is at the beginning of the file.
         request_count::HUGEINT - sequential_count - open_count AS not_sequential_count,
         CASE WHEN not_sequential_count < 0 THEN 0 ELSE not_sequential_count END AS backward_count,
-        request_count::HUGEINT * file_not_aligned_count / NULLIF(all_count, 0) AS misaligned_count
+        -- Darshan counts both directions together. They get whole parts, which add up to what it counts.
+        CASE op
+            WHEN 'read' THEN round(request_count::HUGEINT * file_not_aligned_count / NULLIF(all_count, 0))
+            ELSE file_not_aligned_count - round((all_count - request_count) * file_not_aligned_count / NULLIF(all_count, 0))
+        END AS misaligned_count
     FROM posix_op
 ),
 posix_per_file AS (
@@ -91,7 +95,7 @@ posix_per_file AS (
         cluster, night, log_id, file_id, op,
         SUM(request_count) AS request_count, SUM(moved_bytes) AS moved_bytes, list_sum(list_sort(list(request_seconds))) AS request_seconds,
         SUM(small_count) AS small_count,
-        -- Of ranks of which some are not known, nothing is known together.
+        -- If some ranks are not known, the sum of all is not known.
         CASE WHEN bool_and(backward_count IS NOT NULL) THEN SUM(backward_count) END AS backward_count,
         SUM(misaligned_count) AS misaligned_count,
         CASE WHEN bool_and(moved_bytes = 0 OR extent_bytes IS NOT NULL) THEN MAX(extent_bytes) END AS extent_bytes,
@@ -178,10 +182,12 @@ both_layers AS (FROM posix UNION ALL BY NAME FROM stdio),
 timed AS (
     SELECT
         both_layers.* REPLACE (
-            -- A whole trace holds none. Of calls that overlap, syncs may take longer than Darshan counts for both.
+            -- A whole trace holds no syncs. If calls overlap, syncs may take longer than Darshan counts for both.
             CASE WHEN is_traced THEN request_seconds ELSE request_seconds - LEAST(COALESCE(synced_seconds, 0), request_seconds) END
                 AS request_seconds
-        )
+        ),
+        -- Reads that MPI-IO asked for beyond the end of a file moved nothing.
+        CASE WHEN op = 'read' AND moved_bytes < asked_bytes THEN moved_bytes ELSE asked_bytes END AS had_bytes
     FROM both_layers
     LEFT JOIN (SELECT *, 'write' AS op FROM core.synced_file) AS syncs USING (cluster, night, log_id, layer, file_id, op)
 )
@@ -189,7 +195,7 @@ SELECT
     log_id, layer, file_id, op, COALESCE(is_beneath_mpiio, FALSE) AS is_beneath_mpiio,
     TRY_CAST(request_count AS BIGINT) AS request_count, TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes,
     TRY_CAST(asked_bytes AS BIGINT) AS asked_bytes, TRY_CAST(touched_bytes AS BIGINT) AS touched_bytes,
-    TRY_CAST(CASE WHEN asked_bytes < touched_bytes THEN 0 ELSE asked_bytes - touched_bytes END AS BIGINT) AS again_bytes,
+    TRY_CAST(CASE WHEN had_bytes < touched_bytes THEN 0 ELSE had_bytes - touched_bytes END AS BIGINT) AS again_bytes,
     again_rank_bytes,
     TRY_CAST(small_count AS BIGINT) AS small_count, TRY_CAST(backward_count AS BIGINT) AS backward_count,
     TRY_CAST(round(misaligned_count) AS BIGINT) AS misaligned_count,

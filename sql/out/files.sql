@@ -35,7 +35,7 @@ per_file AS (
         TRY_CAST(SUM(write_count) AS BIGINT) AS write_count,
         SUM(read_seconds) AS read_seconds, SUM(write_seconds) AS write_seconds, SUM(meta_seconds) AS meta_seconds,
         SUM(read_seconds + write_seconds + meta_seconds) AS storage_core_seconds,
-        -- What was moved without it being known where may lie behind all that is known.
+        -- Bytes whose offset is not known may lie beyond the highest known offset.
         CASE WHEN bool_and((COALESCE(read_bytes, 0) = 0 OR max_read_offset_bytes IS NOT NULL)
             AND (COALESCE(write_bytes, 0) = 0 OR max_write_offset_bytes IS NOT NULL))
             THEN TRY_CAST(GREATEST(MAX(max_read_offset_bytes), MAX(max_write_offset_bytes))::HUGEINT + 1 AS BIGINT) END AS extent_bytes

@@ -1,5 +1,5 @@
 -- ---
--- about = "What forwarders would leave of a log's POSIX requests, by fewest and most of them, in the shortest window within 10 % of the best."
+-- about = "What forwarders would leave of a log's POSIX requests, for the fewest and the most forwarders, in the shortest window within 10 % of the best."
 -- grain = ["log_id"]
 -- reads = ["core.gathering"]
 -- ---
@@ -12,7 +12,7 @@ way AS (
     SELECT DISTINCT cluster, night, log_id, mapping, forwarder_count, window_seconds
     FROM core.gathering
 ),
--- Reads and writes together; of reads that nobody can foresee, and of a direction that a way does not change, all are left.
+-- Reads and writes together. Reads that cannot be foreseen are all left, as are requests of a direction that a way does not change.
 whole AS (
     SELECT
         way.*, COALESCE(row.left_count, part.request_count) AS left_count, part.request_count, row.merge_mode,

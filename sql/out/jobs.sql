@@ -7,7 +7,7 @@
 WITH latest AS (
     SELECT *
     FROM core.job
-    -- The same run comes again in files that overlap, and was seen under way before it ended.
+    -- Files of accounting overlap, so a run can come twice, also as a running job before it ended.
     QUALIFY
         row_number() OVER (
             PARTITION BY cluster, job_id, start_at ORDER BY end_at IS NULL, end_at DESC, submit_at DESC, night DESC, job_state
@@ -16,7 +16,7 @@ WITH latest AS (
 run AS (
     SELECT *, row_number() OVER job AS number, LEAD(start_at) OVER job AS next_start_at
     FROM latest
-    -- What waited has started since, and what ran has ended, if the job was started later.
+    -- If a job was started later, its waiting entry has started since, and its running entry has ended.
     WHERE end_at IS NOT NULL OR NOT EXISTS (
         FROM latest AS later
         WHERE later.cluster = latest.cluster AND later.job_id = latest.job_id
@@ -38,7 +38,7 @@ per_log AS (
         ON logs.cluster = run.cluster AND logs.job_id = run.job_id
         AND (number = 1 OR epoch(logs.start_at) >= epoch(run.start_at) - 60)
         AND (next_start_at IS NULL OR COALESCE(epoch(logs.start_at) < epoch(next_start_at) - 60, number = 1))
-        -- Who names another's job adds nothing to it.
+        -- A log of another user that names the job adds nothing to it.
         AND logs.is_owner_confirmed IS DISTINCT FROM false
     -- Row by row: findings of all logs, added up beforehand, would be added up whichever job is asked for.
     LEFT JOIN main.findings AS finding
@@ -59,7 +59,7 @@ SELECT
     submit_at, start_at, end_at, run_seconds, limit_seconds, node_count, core_count, gpu_count, node_list,
     node_count * run_seconds / 3600 AS node_hours,
     COALESCE(log_count, 0) AS log_count, read_bytes, write_bytes, io_core_seconds, doubt,
-    -- Of a job without a log nothing is known.
+    -- Nothing is known about a job without a log.
     finding_count, cost_core_seconds, night, cluster
 FROM run
 LEFT JOIN per_run USING (cluster, job_id, number)

@@ -1,5 +1,5 @@
 -- ---
--- about = "Lineages: runs of the same, again and again: how often, since when, and what I/O usually takes; what was run once is left out."
+-- about = "Lineages, which are repeated runs of the same: how often, since when, and what I/O usually takes; single runs are left out."
 -- grain = ["cluster", "lineage_id"]
 -- reads = ["main.logs"]
 -- ---

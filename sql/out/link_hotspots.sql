@@ -1,5 +1,5 @@
 -- ---
--- about = "Who fills which link when: hours in which a directed link was congested, the worst first."
+-- about = "Who fills which link, and when: hours in which a directed link was congested, the worst first."
 -- grain = ["cluster", "night", "begin_at", "link_id", "guid", "port"]
 -- reads = ["core.link_hour"]
 -- ---

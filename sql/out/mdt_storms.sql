@@ -1,5 +1,5 @@
 -- ---
--- about = "Who is beating up which metadata target when: hours in which it took at least twice as long as usual, the worst first."
+-- about = "Who overloads which metadata target, and when: hours in which it took at least twice as long as usual, the worst first."
 -- grain = ["cluster", "night", "target", "begin_at"]
 -- reads = ["main.target_hours"]
 -- ---

@@ -3,7 +3,7 @@
 -- grain = ["log_id", "mpi_call"]
 -- reads = ["core.apmpi_call", "core.apmpi_rank", "core.log"]
 -- ---
--- MPI-IO is no MPI call to APMPI, so that no time counts twice. Where ranks lack a record, what the run as a whole did is not known.
+-- APMPI does not count MPI-IO calls, so no time counts twice. If ranks lack a record, the sum over the run is not known.
 WITH called AS (
     SELECT
         cluster, night, log_id, mpi_call,

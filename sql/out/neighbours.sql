@@ -1,5 +1,5 @@
 -- ---
--- about = "Pairs of users of whom one suffers from the other, whose requests kept the same targets busy."
+-- about = "Pairs of users: one whose I/O was slow, and a neighbour whose requests kept the same targets busy."
 -- grain = ["cluster", "night", "user", "neighbour", "slowest_kind"]
 -- reads = ["main.job_weather", "core.owner_doubt"]
 -- ---

@@ -17,7 +17,7 @@ summed AS (
         TRY_CAST(SUM(log_count) AS BIGINT) AS log_count,
         SUM(io_core_seconds) AS io_core_seconds,
         SUM(run_core_seconds) AS run_core_seconds,
-        -- A log whose I/O time is not known must not thin out the share of the others.
+        -- A log whose I/O time is not known must not lower the share of the others.
         SUM(io_core_seconds) / NULLIF(SUM(timed_core_seconds), 0) AS io_ratio,
         TRY_CAST(SUM(finding_count) AS BIGINT) AS finding_count,
         SUM(cost_core_seconds) AS cost_core_seconds,

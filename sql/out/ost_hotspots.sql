@@ -1,5 +1,5 @@
 -- ---
--- about = "Who heats which OST when: hours in which an OST took at least twice as long as usual, the worst first."
+-- about = "Who loads which OST, and when: hours in which an OST took at least twice as long as usual, the worst first."
 -- grain = ["cluster", "night", "target", "begin_at"]
 -- reads = ["main.target_hours"]
 -- ---

@@ -3,7 +3,7 @@
 -- grain = ["cluster", "place_level", "place_name"]
 -- reads = ["core.link_pattern", "core.link_node", "core.log", "core.log_link", "core.newest_night", "core.ost_io", "core.owner_doubt"]
 -- ---
--- Of three places none outlies. What a job of several logs met in any of them, it met.
+-- Among three places none can outlie. A job of several logs met what any of its logs met.
 WITH pattern AS (
     SELECT cluster, night, log_id, ring, node_level, op, outlying_nodes
     FROM core.link_pattern
@@ -12,7 +12,7 @@ WITH pattern AS (
     WHERE night > last_night - 7 AND stretch = 'run' AND metric = 'latency' AND node_level IN ('host', 'ost')
         AND link_node_count >= 4
 ),
--- Without a job's id a log is one by itself.
+-- A log without a job's id counts as a job.
 place AS (
     SELECT
         cluster, COALESCE(job_id, log_id) AS job, node_level,
@@ -28,7 +28,7 @@ place AS (
     WHERE place_name IS NOT NULL
     GROUP BY ALL
 ),
--- A job mostly hangs on one switch, so that nothing of it is faster: a job is compared with others of its program.
+-- The nodes of a job are mostly on one switch, so no other part of it is faster: jobs are compared with others of their program.
 pace AS (
     SELECT cluster, night, log_id, op, log10(list_sum(list_sort(list(request_seconds))) / SUM(moved_bytes)) AS pace_log10
     FROM core.ost_io
@@ -44,7 +44,7 @@ run AS (
         USING (cluster, night, log_id)
     WINDOW program AS (PARTITION BY cluster, lineage_id, op)
 ),
--- A program of which more than few jobs outlie has changed.
+-- If more than a few jobs of a program outlie, the program has changed.
 job AS (
     SELECT
         cluster, job, far_count <= CASE WHEN job_count < 8 THEN 1 ELSE GREATEST(2, job_count // 20) END AS has_few,

@@ -1,5 +1,5 @@
 -- ---
--- about = "How long a log's I/O would take on each system that IOR has measured, of its mean rank, and by how much that was wrong where it ran."
+-- about = "How long a log's I/O would take its mean rank on each system that IOR has measured, and how wrong that was on the system where it ran."
 -- grain = ["log_id", "system"]
 -- reads = ["main.class_predictions"]
 -- ---
@@ -16,7 +16,7 @@ WITH log AS (
 )
 SELECT
     log_id, system,
-    -- A sum that lacks what matters would be taken for the whole.
+    -- A sum without its main parts would be taken for the whole.
     CASE WHEN is_known THEN predicted END AS predicted_seconds,
     CASE WHEN is_known THEN least END AS least_predicted_seconds,
     CASE WHEN is_known THEN most END AS most_predicted_seconds,

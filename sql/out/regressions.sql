@@ -1,5 +1,5 @@
 -- ---
--- about = "Where I/O takes longer than is usual of a lineage, for the bytes it moves: a step since which it does, or a single run."
+-- about = "Where a lineage's I/O takes longer than usual for the bytes it moves: since some run (a step), or in a single run."
 -- grain = ["cluster", "lineage_id", "log_id"]
 -- reads = ["core.regression"]
 -- ---

@@ -4,13 +4,13 @@
 -- reads = ["core.segment", "core.lustre_component", "core.module"]
 -- ---
 WITH layout AS (
-    -- Ranks may have recorded the same layout each; with several components, which of them holds a byte is for ost_io.
+    -- Each rank may have recorded the same layout. For layouts of several components, ost_io decides which one holds a byte.
     SELECT cluster, night, log_id, file_id, any_value(stripe_bytes) AS stripe_bytes, any_value(ost_ids) AS ost_ids
     FROM core.lustre_component
     GROUP BY ALL
     HAVING MAX(component) = 0 AND any_value(stripe_bytes) > 0 AND len(any_value(ost_ids)) > 0
 ),
--- Where one request makes no sense, the others may be what they seem by chance only: all of the trace is in doubt.
+-- If one request makes no sense, the others may be right by chance only: all of the trace is in doubt.
 doubted AS (
     SELECT cluster, night, log_id, module, reason AS trace_doubt
     FROM core.module

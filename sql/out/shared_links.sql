@@ -1,9 +1,9 @@
 -- ---
--- about = "Who meets on a directed link in the same ten minutes: each two jobs with their shares, and storage with other traffic."
+-- about = "Who shares a directed link in the same ten minutes: pairs of jobs with their shares, and storage with other traffic."
 -- grain = ["cluster", "night", "begin_at", "guid", "port", "sharing_kind", "log_id", "peer_log_id"]
 -- reads = ["core.job_link", "core.link_slot", "core.owner_doubt"]
 -- ---
--- Logs of one job are one, called by the one that moved most. Of storage and other traffic it takes a link as full as the setting says.
+-- Logs of one job are one, named by the log that moved most. Storage and other traffic count on links as full as the setting.
 WITH mover AS NOT MATERIALIZED (
     SELECT
         cluster, night, begin_at, link_id, guid, port, COALESCE(NULLIF(job_id, ''), log_id) AS who,

@@ -1,5 +1,5 @@
 -- ---
--- about = "What a log opened that is no file on storage: pipes, sockets, devices, standard streams, files of the kernel; and the time that took."
+-- about = "What a log opened that is not a file on storage: pipes, sockets, devices, standard streams, files of the kernel; and the time that took."
 -- grain = ["log_id", "file_id"]
 -- reads = ["core.special_file", "core.file_name", "lake.posix_file", "lake.mpiio_file", "lake.stdio_file"]
 -- ---

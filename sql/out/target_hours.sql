@@ -20,7 +20,7 @@ per_target AS (
         cluster, night, target, target_kind, begin_at,
         arg_max("user", seconds ORDER BY "user") AS "user", MAX(seconds) / NULLIF(SUM(seconds), 0) AS user_ratio,
         SUM(seconds) AS seconds,
-        -- Of some requests it is not known what is usual: they are taken to be as slow as the rest.
+        -- The usual time of some requests is not known: they are taken to be as slow as the rest.
         SUM(usual_seconds) * (SUM(seconds) / NULLIF(SUM(held_seconds), 0)) AS usual_seconds,
         SUM(rpcs) AS rpcs, SUM(bytes) AS bytes, SUM(job_count) AS job_count, SUM(slowed_job_count) AS slowed_job_count
     FROM per_user

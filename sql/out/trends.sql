@@ -19,7 +19,7 @@ WITH of_logs AS (
     FROM core.app_night
     GROUP BY cluster, night
 ),
--- What could not be read has no night; and the same file is rejected again by each sweep that comes by.
+-- An input that could not be read has no night; and each sweep that finds the same file rejects it again.
 of_sweeps AS (
     SELECT cluster, (start_at AT TIME ZONE 'UTC')::DATE AS night, arg_max(rejected_count, start_at ORDER BY sweep_id) AS rejected_count
     FROM core.sweep

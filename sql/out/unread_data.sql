@@ -1,5 +1,5 @@
 -- ---
--- about = "Who wrote files that no log has read in all nights that are kept; what runs without Darshan read, or under another name, looks unread."
+-- about = "Who wrote files that no log has read in all nights that are kept; files that were read without Darshan, or under another name, look unread."
 -- grain = ["cluster", "user", "uid", "mount", "fs_type"]
 -- reads = ["main.files", "core.log", "core.owner_doubt"]
 -- ---
@@ -10,7 +10,7 @@ WITH per_user AS (
     SELECT
         cluster, file_id, "user", uid, mount, fs_type,
         SUM(files.write_bytes) AS written, MIN(night) AS first_night, MAX(night) AS last_night,
-        -- Where a log does not know, the file may have been read.
+        -- If a log does not show whether the file was read, it may have been.
         bool_or(COALESCE(files.read_bytes > 0, true)) AS was_read
     FROM main.files AS files
     JOIN core.log AS log USING (cluster, night, log_id)

@@ -3,14 +3,14 @@
 -- grain = ["cluster", "workload_class"]
 -- reads = ["main.phase_class", "core.log", "core.owner_doubt"]
 -- ---
--- What is merged depends on what is asked for, so who wants later nights or one machine sets the variables first_night and only_cluster.
+-- What is merged depends on what is asked for, so the variables first_night and only_cluster select later nights or one machine.
 -- Seconds are added up as whole microseconds: sums of floats differ in the last digit from time to time, and order what follows.
 WITH RECURSIVE class AS (
     SELECT
         cluster, night, log_id, phase_class, layer, op, access, request_order, is_collective, moved_bytes, ior_options, replay_fidelity,
         replay_reason, ior_options IS NOT NULL AS has_line,
         TRY_CAST(round(rank_call_seconds * rank_count * 1e6) AS HUGEINT) AS core_microseconds,
-        -- What has no line is like nothing in size: it is one class of its kind.
+        -- Classes without a line are not compared by size: those of one kind are one class.
         CASE WHEN has_line THEN rank_count END AS rank_count,
         CASE WHEN has_line THEN requests_per_rank END AS requests_per_rank,
         CASE WHEN has_line THEN bytes_per_rank END AS bytes_per_rank,
@@ -62,7 +62,7 @@ measured AS (
     FROM numbered
     WHERE place = 1
 ),
--- What a gap parts in one measure is alike to nothing beyond it. Each island is merged by itself, which takes an eighth of the time.
+-- Points on two sides of a gap in one measure are not alike. Each island between gaps is merged alone, in an eighth of the time.
 by_ranks AS (
     SELECT *, lag(ranks) OVER (PARTITION BY kind ORDER BY ranks) < 0.9 * ranks AS is_apart
     FROM measured
@@ -83,7 +83,7 @@ island AS (
     SELECT point, dense_rank() OVER (ORDER BY kind, rank_island, request_island) AS island, ranks, requests, bytes, request
     FROM request_islands
 ),
--- The heaviest takes what is like it, then the heaviest of what is left, and so on, on all islands at once.
+-- The heaviest point takes its like, then the heaviest of the remaining ones, and so on, on all islands at once.
 joined USING KEY (point) AS (
     SELECT point, island, ranks, requests, bytes, request, NULL::BIGINT AS leader
     FROM island

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from iomine.views.query import Limits
 
-# So is the last night that has logs called, whichever day it is today.
+# Name of the last night that has logs, whatever day it is today.
 _NEWEST: Final = "newest"
 _NEWEST_NIGHT: Final = "SELECT max(last_night) AS night FROM core.newest_night WHERE $1 IS NULL OR cluster = $1"
 # What an assistant can read at once: rows, and characters of an answer.
@@ -42,7 +42,7 @@ Tool = Callable[..., str]
 
 
 def server(warehouse: Path, limits: "Limits") -> "MCPServer":
-    """The server, which answers from what the last sweep published, also where that comes after its start.
+    """The server. It always answers from the last published catalog, also if a sweep publishes one after the server's start.
 
     Args:
         warehouse: its folder.
@@ -88,7 +88,7 @@ class Tools:
         self._limits = limits
 
     def check(self) -> None:
-        """Raises WarehouseError where there is no warehouse, so that who starts it hears of it at once."""
+        """Raises WarehouseError if there is no warehouse, so that the server fails at its start."""
         from iomine.cli.terminal.dictionary import views_for_people
 
         views_for_people(self._database)
@@ -116,12 +116,12 @@ class Tools:
         from iomine.cli.show import page_of
         from iomine.cli.terminal.pages import plain_text
 
-        # Files of this machine are none of an assistant's business.
+        # An assistant must not read files of this machine.
         one = meant(self._database, log_or_job, cluster, may_be_file=False)
         return _cut(plain_text(page_of(self._database, one)))
 
     def explain(self, code: Annotated[str, Field(description="Code of a trigger, such as POSIX-101.")]) -> str:
-        """Explain a trigger, by whose code findings go: what it finds, why, its thresholds at this site, and what to change."""
+        """Explain a trigger by its code, which its findings have: what it finds, why, its thresholds here, and what to change."""
         from iomine.cli.explain import explained
 
         return explained(code, self._warehouse)
@@ -154,7 +154,7 @@ class Tools:
         """
         from iomine.cli.worst import worst_offenders
 
-        # Of one machine the newest night may be older than that of another.
+        # The newest night of one machine may be older than that of another.
         first, last = (self._night(text, cluster) for text in (since, until))
         narrowing = Narrowing(first, last, user, app, account, cluster)
         answer = worst_offenders(self._database, narrowing, by, limit)
@@ -175,7 +175,7 @@ class Tools:
 
 
 def _refusing(tool: Tool, lock: Lock) -> Tool:
-    """The tool, one call at a time, whose failures an assistant gets in the sentence that a person would get."""
+    """The tool, limited to one call at a time. An assistant gets failures in the same sentences as a person."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     @functools.wraps(tool)

@@ -27,7 +27,7 @@ def columns_of(database: Path, view: str, otherwise: str) -> pa.Table:
     Args:
         database: the catalog.
         view: its name, with its schema where that is not main.
-        otherwise: a sentence on where the names are, for whoever names one that is none, nor near one.
+        otherwise: a sentence that says where the names are, used if no view has a similar name.
 
     Raises:
         UsageError: there is no such view.

@@ -25,7 +25,7 @@ def guarded(command: Callable[..., None], *, loads_arrow: bool = True) -> Callab
 
     Args:
         command: what it does.
-        loads_arrow: whether it makes use of pyarrow whatever it is asked.
+        loads_arrow: whether it always needs pyarrow.
     """
 
     @functools.wraps(command)
@@ -58,7 +58,7 @@ def guarded(command: Callable[..., None], *, loads_arrow: bool = True) -> Callab
 
 
 def refuse(faults: Iterable[str]) -> NoReturn:
-    """Says what is wrong, a line for each fault, and ends the command as one that was misused."""
+    """Prints a line for each fault, and ends the command with the exit status of misuse."""
     for fault in faults:
         say(fault, level="error")
     raise typer.Exit(UsageError.exit_code)

@@ -16,7 +16,7 @@ from iomine.errors import IomineError, UsageError
 from iomine.units import human_bytes, human_core_seconds, human_seconds, visible
 from iomine.views.encode import as_text, plain, tuples_of, write_csv, write_json, write_parquet
 
-# From here on, tenths are all that anyone reads.
+# From this number on, one decimal is enough for readers.
 _LARGE: Final = 1000
 
 
@@ -92,7 +92,7 @@ _WRITERS: Final[dict[Format, Callable[[pa.Table, BinaryIO], None]]] = {
 
 
 def _shown(value: object) -> str:
-    """The value for reading: numbers to about four digits, times without what is always the same."""
+    """The value for people: numbers with about four digits, times without their constant parts."""
     if value is None:
         return "NULL"
     if isinstance(value, float) and math.isfinite(value):

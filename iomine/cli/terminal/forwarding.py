@@ -1,4 +1,4 @@
-"""What gathering would change for a log, from what is kept or, where another way to gather is asked for, from its trace."""
+"""What gathering would change for a log: from stored rows, or from its trace if options ask for another way to gather."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from iomine.units import counted
 from iomine.views.answers import Ask, Row, Rows
 from iomine.views.questions import question
 
-# What a log's requests are worked out from anew, in the columns that it takes.
+# Tables and columns from which a log's requests are derived again.
 _NEEDED: Final = {
     "segment": ("layer", "file_id", "rank", "op", "offset_bytes", "length_bytes", "start_seconds", "end_seconds"),
     "lustre_component": ("file_id", "rank", "component_flags", "mirror_id", "extent_start_bytes", "stripe_bytes"),
@@ -123,7 +123,7 @@ def _add_requests(change: Change, rows: Rows, asked: Asked) -> None:
         if shown := _shown(group, asked):
             change.says.append(says(shown, change.nprocs))
             change.advice.extend(advice(shown, change.nprocs))
-        # Of one window alone it would not be known.
+        # One window alone would not show whether the window matters.
         change.says.extend(filter(None, [window_decides(group, change.nprocs)]))
         if is_vain(group):
             change.says.append(vain_words(group))
@@ -137,7 +137,7 @@ def _shown(rows: Rows, asked: Asked) -> Rows:
 
 def _nothing(traces_of_log: Rows) -> str:
     if not traces_of_log:
-        return "It is not known what forwarders would make of its requests: the run was not traced (DXT_ENABLE_IO_TRACE=1)."
+        return "The effect of forwarders on its requests is unknown: the run was not traced (DXT_ENABLE_IO_TRACE=1)."
     return "Nothing would change: its requests are few, or none touch, or they are as large as what forwarders send."
 
 
@@ -176,7 +176,7 @@ def _forwarders(asked: Asked, count: int | None, nprocs: int, tables: Tables) ->
         return [by_blocks(nprocs, count or 1)]
     hosts = by_host(nprocs, tables)
     if hosts is None:
-        raise UsageError("It is not known on which hosts its ranks ran: give a number of forwarders with --forwarders.")
+        raise UsageError("The hosts of its ranks are not known: give a number of forwarders with --forwarders.")
     return [hosts]
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _WIDEST: Final = 60
 # Where texts go on in the next line, a long name leaves room for other columns.
 _FOLDED: Final = 24
-# Of which one is the divider that the table draws itself.
+# One of these columns is the divider that the table draws itself.
 _GAP: Final = 2
 
 
@@ -41,7 +41,7 @@ def draw(
         order: names by importance: the last go where not all fit, and no text is cut, however many lines it takes. If left
             out, columns go from the right, and long texts are cut.
     """
-    # What goes into a file or a pipe needs none of it.
+    # Output into a file or a pipe needs no limits of a terminal.
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -58,7 +58,7 @@ def draw(
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, _GAP - 1, 0, 0), pad_edge=False)
     for column, width in fitting.items():
         if is_number[column]:
-            # Without its last digits it would be another number.
+            # A number without its last digits would be another number.
             table.add_column(Text(heads[column]), justify="right", width=width, overflow="fold")
         else:
             is_whole = order is not None

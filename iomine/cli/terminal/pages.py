@@ -28,11 +28,11 @@ _LONGEST: Final = 300
 _MARGIN: Final = 2
 # A blank, and the divider that the table draws.
 _GAP: Final = 2
-# Into so little a text may be folded; numbers are never parted.
+# Texts are folded to at least this width; numbers are never folded.
 _LEAST_FOLDED: Final = 10
-# Darshan's key for them.
+# Darshan's key for MPI-IO hints.
 _HINTS: Final = "h"
-# What a page of a log needs of its facts beside those that are always there.
+# Facts that a log's page needs in addition to those that are always loaded.
 SHOWN: Final = ("layers", "hints", "modules", "phase_classes", "predictions", "phases", "files", "osts")
 _LEVELS: Final = {"high": "bold red", "warn": "bold yellow"}
 
@@ -43,7 +43,7 @@ def draw(page: Iterable[RenderableType]) -> None:
 
 
 def plain_text(page: Iterable[RenderableType]) -> str:
-    """The page without colours, whoever reads it."""
+    """The page as text without colours."""
     return _drawn(page, Console(highlight=False, width=width(), color_system=None))
 
 
@@ -224,7 +224,7 @@ def _history(rows: Sequence[Row]) -> Iterator[RenderableType]:
         yield _indented(f"share of I/O, oldest first: {spark(ratios, len(ratios))}")
 
 
-# Its head, what it shows of a row, and how it stands; folded is what may be long.
+# A column's head, the text that it shows of a row, and its alignment; `fold` is for long texts.
 Column = tuple[str, Callable[[Row], str], Literal["left", "right", "fold"]]
 
 
@@ -237,7 +237,7 @@ def _section(title: str, columns: Sequence[Column], rows: Sequence[Row]) -> Iter
         yield Padding(_table(block), (0, 0, 0, _MARGIN))
 
 
-# Its head, how it stands, and what it shows of each row.
+# A column's head, its alignment, and its text for each row.
 Cells = tuple[str, Literal["left", "right", "fold"], list[str]]
 
 
@@ -312,7 +312,7 @@ def _core_time(seconds: float | None) -> str:
 
 
 def _short(text: str | None) -> str:
-    """What a user wrote, in one line that cannot steer the terminal, and not for ever."""
+    """A text that a user wrote, in one line without control characters, cut if it is long."""
     shown = visible(text or "")
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
 

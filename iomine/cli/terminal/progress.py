@@ -12,7 +12,7 @@ from iomine.pipeline import progress
 
 @contextmanager
 def progress_shown() -> Iterator[None]:
-    """Draws the progress of every stage for as long as the context lasts; as events, their beginnings and ends alone."""
+    """Draws the progress of every stage for as long as the context lasts; event logs get only begin and end of each stage."""
     if is_json():
         with _written():
             yield

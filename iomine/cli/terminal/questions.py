@@ -76,7 +76,7 @@ def ask_rows(database: Path, sql: str, parameters: Parameters | None = None) -> 
 
 
 def _interruptible(con: "Connection", ask_it: Callable[[], Answer]) -> Answer:
-    # A thread that is in the middle of a query hears Ctrl-C only now and then, so this one waits and listens.
+    # A thread in the middle of a query notices Ctrl-C only now and then. So another thread runs the query, and this one waits.
     answering = _worker().submit(ask_it)
     try:
         return answering.result()

@@ -1,4 +1,4 @@
-"""What of a site's own rules is not used, said once by each command that goes on without it."""
+"""Reports the site's own rules that are left out, once in each command that goes on without them."""
 
 from pathlib import Path
 

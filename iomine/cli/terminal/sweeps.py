@@ -100,7 +100,7 @@ def show(summary: Summary, warehouse: Path, *, as_json: bool) -> None:
     for fault in (*summary.unreported[:_SHOWN_REASONS], *summary.unpacked[:_SHOWN_REASONS]):
         say(fault)
     if not summary.found and not summary.statistics.found:
-        say("Nothing here looks like a Darshan log: their names contain .darshan or end in .gz.")
+        say("Nothing here looks like a log: names contain .darshan, end in .gz, .pfw or .otf2, or are _metadata or recorder.mt.")
     where = "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {warehouse}"
     say(f"Next: iomine worst{where}")
 

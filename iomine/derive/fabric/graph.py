@@ -238,7 +238,7 @@ def in_force(nodes: pa.Table, links: pa.Table, routes: pa.Table, moment: pa.Scal
         moment: the time.
     """
     if links.num_rows:
-        # Who stands where, without who is linked with whom, is no reading of the fabric.
+        # Devices without their links are not a reading of the fabric.
         is_linked = pc.is_in(nodes["sampled_at"], value_set=pc.unique(links["sampled_at"]))
         among = pc.unique(nodes.filter(is_linked)["guid"])
         nodes = nodes.filter(pc.or_(is_linked, pc.invert(pc.is_in(nodes["guid"], value_set=among))))

@@ -209,7 +209,7 @@ def _rows(graph: Graph, guids: pa.Array, steps: _Steps) -> pa.Table:
     in_graph = pc.fill_null(pc.index_in(guids, value_set=graph.guids), UNKNOWN).to_numpy(zero_copy_only=False).astype(np.int64)
     nodes = in_graph[steps.nodes] if len(in_graph) else steps.nodes
     links = graph.senders(nodes, steps.ports)
-    # For a sender that was not read, the receiver speaks.
+    # If the sender was not read, the counters of the receiver are used.
     heard = np.flatnonzero((links >= 0) & ~np.isin(links ^ 1, links) & steps.grown["rcv_bytes"].is_known)
     is_other = np.arange(len(links) + len(heard)) >= len(links)
     moved = {

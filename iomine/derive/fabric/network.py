@@ -106,7 +106,7 @@ class Moved(NamedTuple):
         of_some: (links, slots), those of some of the hosts; None where none are asked for.
         unrouted: (slots), bytes that no route leads for.
         is_shortest: whether shortest paths took the place of forwarding tables for any of them.
-        firsts: nodes of the switches that the hosts hang on.
+        firsts: nodes of the switches that the hosts are attached to.
     """
 
     links: Integers
@@ -238,7 +238,7 @@ class Network:
         pairs = servers.owners[:, None] * count + owners
         choices = np.bincount(pairs.ravel(), reaches.ravel(), len(totals) * count)
         of_pair = np.where(reaches, weights[owners] / np.maximum(choices[pairs], 1), 0.0)
-        # What does not reach a server comes after its last adapter.
+        # Bytes that do not reach a server are put after its last adapter.
         lost = np.where(choices.reshape(-1, count) == 0, weights, 0.0).sum(axis=1)
         is_last = np.append(servers.owners[1:] != servers.owners[:-1], True)
         left_over = np.where(is_last, lost[servers.owners], 0.0)
@@ -273,7 +273,7 @@ class Network:
         if self._shortest is not None and not by_tables.all():
             firsts, lasts = rows[~by_tables], graph.heads[columns[~by_tables]]
             found.append(spread(graph, self._shortest, firsts, lasts, flows[~by_tables]))
-            # Of tables the last step is one of theirs.
+            # With tables, the last link is one of their hops already.
             is_last = ~self._by_tables[graph.heads[tos]]
             found.append((tos[is_last] ^ 1, received[is_last]))
         links, moved = (np.concatenate(each) for each in zip(*found, strict=True))

@@ -14,7 +14,7 @@ _FEW: Final = 10_000
 def divided(totals: npt.NDArray[Any], weights: Floats, groups: Integers) -> Integers:
     """Parts of whole numbers in proportion to weights: each is less than one off, and those of a group sum to its total.
 
-    Where the weights so far end, rounded, is where a part ends; so nothing is left over, and nothing is missing.
+    A part ends at the sum of the weights so far, rounded; so nothing is left over, and nothing is missing.
 
     Args:
         totals: (groups, columns), whole numbers from 0.

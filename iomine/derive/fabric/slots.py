@@ -24,7 +24,7 @@ def link_slots(intervals: pa.Table, moved: pa.Table, first: int, end: int) -> pa
     """Rows of `link_slot` for slots that begin in a stretch of time.
 
     What an interval holds is spread evenly over its slots. Of a slot that readings cover in part, that part of the logs'
-    bytes is held against what was counted.
+    bytes is compared with what was counted.
 
     Args:
         intervals: rows of `link_interval`.

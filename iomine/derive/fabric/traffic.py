@@ -247,7 +247,7 @@ def _count(tally: _Tally, network: Network, put: Moved, *, hosts: Ends, servers:
 
 
 def same_switch_ratio(owners: Integers, switches: Integers) -> float:
-    """The share of pairs of hosts that hang on one switch; NaN where there is no pair.
+    """The share of pairs of hosts that are attached to one switch; NaN where there is no pair.
 
     Args:
         owners: host of each adapter.
@@ -269,7 +269,7 @@ def same_switch_ratio(owners: Integers, switches: Integers) -> float:
 
 
 def _link_rows(eras: Sequence[tuple[int, Network]], log_ids: pa.Array, parts: Sequence[_Part]) -> pa.Table:
-    """Rows of `job_link` but for whose log it is."""
+    """Rows of `job_link` without the job and user of the log."""
     tables = []
     for era in sorted({part.era for part in parts}):
         own = [part for part in parts if part.era == era]

@@ -4,7 +4,7 @@ A class is of one layer, that which the program called: MPI-IO for what went thr
 byte is in two classes. What a trace holds (nine tenths of what was counted, at least) is modelled by its requests, the
 rest by counters. `docs/model.md` says how to read the rows.
 
-Who wants more than rows, to replay a program, say, works with a `Model`, which needs no warehouse:
+To get more than rows, for example to replay a program, use a `Model`, which needs no warehouse:
 
     model = model_of(read_log(path))       # `iomine.pipeline.ingest.rows`
     model.columns                          # of the table `phase_class`, in the order of time; row 0 is class 1

@@ -1,4 +1,4 @@
-"""Requests that a program made itself, phase by phase: those of MPI-IO, and those of POSIX on files that went not through it."""
+"""Requests that a program made, phase by phase: those of MPI-IO, and those of POSIX on files that did not go through it."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -13,9 +13,12 @@ from iomine.derive.stretches import sieve_reads
 from iomine.derive.trace import Flags, Floats, Integers, Tables, Trace, group_sizes, group_starts, grouped
 from iomine.schema.ops import OPS, READ, WRITE
 
-# In place of a number that is not known; no place in a file, nor a step, is as low.
+# Instead of a number that is not known; no place in a file, nor a step, is as low.
 UNKNOWN: Final = int(np.iinfo(np.int64).min)
-# A trace that holds less of what was moved to or from a file does not speak for it.
+# Requests so many times shorter than those with most bytes, and with a smaller share of all bytes than this, are headers.
+MINOR: Final = 64
+MINOR_SHARE: Final = 0.01
+# A trace that holds a smaller share of the bytes of a file is not used for the file.
 _WHOLE: Final = 0.9
 # No file is as long, and no run moves as much.
 _FARTHEST: Final = 1 << 60

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from iomine.derive.model.calls import LAYERS, UNKNOWN, Called, sums
+from iomine.derive.model.calls import LAYERS, MINOR, MINOR_SHARE, UNKNOWN, Called, sums
 from iomine.derive.model.shapes import CONSECUTIVE, IRREGULAR, RANDOM, SEGMENTED, SINGLE, STRIDED
 from iomine.derive.trace import Flags, Floats, Integers, Once, Tables, grouped
 from iomine.schema.ops import OPS
@@ -165,7 +165,7 @@ def _sizes(part: Mapping[str, Any], at: Integers, file_of: Integers, word: str, 
         column = f"{word}_{infix}_{name}_count"
         if column in part:
             bins[:, number] = np.bincount(file_of, np.maximum(part[column][at], 0), total)
-    fullest = bins.argmax(axis=1)
+    fullest = _without_headers(bins, moved).argmax(axis=1)
     weights = np.zeros((total, len(_SIZES)))
     lengths = np.zeros((total, len(_SIZES)), np.int64)
     # Of several records of a file, the first one's commonest lengths stand for all.
@@ -183,6 +183,22 @@ def _sizes(part: Mapping[str, Any], at: Integers, file_of: Integers, word: str, 
     is_exact = ((lengths * requests[:, None] == moved[:, None]) & (weights > 0)).any(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(is_exact, whole(moved / requests), sizes)
+
+
+def _without_headers(bins: Floats, moved: Floats) -> Floats:
+    """Counts by bin, 0 in bins of requests that are far shorter than those with most bytes, and move next to nothing.
+
+    Args:
+        bins: counts by file and bin.
+        moved: bytes of each file.
+    """
+    lowest, highest = np.array((1, *_BOUNDS), np.float64), np.array((*_BOUNDS, 0), np.float64)
+    heavy = lowest[(bins * lowest).argmax(axis=1)][:, None]
+    is_minor = highest * MINOR <= heavy
+    # The longest bin has no end, and is never minor.
+    is_minor[:, -1] = False
+    is_little = (bins * highest * is_minor).sum(axis=1) < MINOR_SHARE * moved
+    return np.where(is_minor & is_little[:, None], 0.0, bins)
 
 
 def _order(

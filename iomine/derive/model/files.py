@@ -85,7 +85,7 @@ def file_records(tables: Tables) -> FileRecords:
             own = part["file_id"].to_numpy()
             values = np.zeros((len(own), len(_SUMS)))
             for place, column in _COLUMNS[name]:
-                # Negatives are Darshan's word for what it does not know.
+                # Darshan writes negative values for what it does not know.
                 counted = part[column].to_numpy() if column in part else np.full(len(own), -1)
                 values[:, place] += np.where(counted < 0, np.nan, counted)
             parts.append((np.full(len(own), layer), own, values))

@@ -1,4 +1,4 @@
-"""IOR lines that replay classes: what IOR needs, what it would do, and how like the trace that is.
+"""IOR lines that replay classes: what IOR needs, what it would do, and how closely that matches the trace.
 
 IOR's request j of block and segment s begins at `s * ranks * b + rank * b + j * t` in a shared file, and at `s * b + j * t` in
 a file of the rank's own (`GetOffsetArraySequential` in `src/ior.c`). It takes only lengths that are multiples of 8 bytes, and
@@ -83,7 +83,7 @@ class Ior(NamedTuple):
 
 
 class Fidelity(NamedTuple):
-    """How like a class a line is.
+    """How closely a line matches a class.
 
     Attributes:
         name: `exact` (each rank makes the same requests in the same order), `unordered` (the same in another order), or
@@ -189,7 +189,7 @@ def ior_requests(values: Ior) -> tuple[Integers, Integers, Integers]:
 
 
 def fidelity(values: Ior, held: Requests | None, row: Mapping[str, Any]) -> Fidelity:
-    """How like a class its line is, request by request and in whole numbers.
+    """How closely a line matches its class, request by request and in whole numbers.
 
     Ranks of the class are numbered from 0 as IOR's are, and files differ by rank only.
 
@@ -231,7 +231,7 @@ def _in_common(left: Integers, right: Integers) -> int:
 
 
 def _reason(values: Ior, row: Mapping[str, Any], line: Integers, trace: Integers) -> str:
-    """Why a line is not the trace: the first that holds of what matters most."""
+    """Why a line differs from the trace: the most important reason that holds."""
     others = int((trace[:, 2] != values.transfer_bytes).sum())
     if row["request_bytes"] % _WORD:
         return f"IOR takes only multiples of {_WORD} bytes, and requests have {row['request_bytes']}"
@@ -260,7 +260,7 @@ def class_columns(model: Model) -> dict[str, list[Any]]:
 
 
 def replayed(model: Model) -> Sequence[tuple[Ior, Fidelity] | None]:
-    """For each class what IOR needs, and how like the class that is; None where IOR cannot."""
+    """For each class what IOR needs, and how closely that matches the class; None where IOR cannot."""
     found: list[tuple[Ior, Fidelity] | None] = []
     for number, columns in enumerate(zip(*model.columns.values(), strict=True)):
         row, held = dict(zip(model.columns, columns, strict=True)), model.requests(number)

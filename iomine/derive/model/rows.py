@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from iomine.derive.model.calls import LAYERS, UNKNOWN, Beneath, Calls, sums
+from iomine.derive.model.calls import LAYERS, MINOR, MINOR_SHARE, UNKNOWN, Beneath, Calls, sums
 from iomine.derive.model.counters import Counted, whole
 from iomine.derive.model.law import Law, law, tiles
 from iomine.derive.model.shapes import ORDERS, SEGMENTED, STRIDED, Shapes, commonest, medians, orders_of_phases, shapes
@@ -23,12 +23,9 @@ OWN, SHARED, MIXED = range(len(ACCESSES))
 # Where a rank's starts differ by less than a fifth of their distance, phases come regularly.
 _REGULAR: Final = 0.8
 _FEWEST_STARTS: Final = 3
-# Requests so many times shorter than those that hold most of their phase, and less than this of its bytes, are headers.
-_MINOR: Final = 64
-_MINOR_SHARE: Final = 0.01
 # Collective, not, and not known.
 _COLLECTIVES: Final = 3
-# In place of an order, where it is not known where requests lie.
+# Instead of an order, where it is not known where requests lie.
 LOST: Final = len(ORDERS)
 
 Collective = Mapping[tuple[int, int], bool]
@@ -217,15 +214,15 @@ def _lengths(calls: Calls) -> tuple[Integers, Integers, Integers]:
 
 def _without_minor(calls: Calls, phases: Integers) -> Calls:
     """Requests without those that move next to nothing beside the others of their phase, as headers do."""
-    if calls.lengths.max() <= calls.lengths.min() * _MINOR:
+    if calls.lengths.max() <= calls.lengths.min() * MINOR:
         return calls
     length, weights, piece_of = _lengths(calls)
     phase_of = np.searchsorted(phases, calls.phases)
     heavy = commonest(phase_of[piece_of], length, length * weights.astype(np.float64), len(phases))
     phase_of = calls.of_requests(phase_of)
-    is_minor = calls.lengths * float(_MINOR) < heavy[phase_of]
+    is_minor = calls.lengths * float(MINOR) < heavy[phase_of]
     minor = np.bincount(phase_of[is_minor], calls.lengths[is_minor], len(phases))
-    is_little = minor < _MINOR_SHARE * np.bincount(phase_of, calls.lengths, len(phases))
+    is_little = minor < MINOR_SHARE * np.bincount(phase_of, calls.lengths, len(phases))
     return calls.where(~(is_minor & is_little[phase_of]))
 
 
@@ -349,9 +346,9 @@ def counted_rows(files: Counted, collective: Collective, layers: Layers, alike: 
 
     Args:
         files: what counters say of them.
-        collective: as of `traced_rows`.
+        collective: as for `traced_rows`.
         layers: phases by heat map.
-        alike: as of `traced_rows`.
+        alike: as for `traced_rows`.
     """
     keys = zip(files.file_ids.tolist(), files.ops.tolist(), strict=True)
     is_collective = np.array([int(collective.get(key, 2)) for key in keys])
@@ -452,7 +449,7 @@ def _mapped(logs: Integers, layers: Integers, ops: Integers, known: Layers) -> t
 
 
 def together(parts: list[Rows]) -> Rows:
-    """One after the other, classes numbered on; at least one."""
+    """Parts as one, with their classes numbered through; at least one part."""
     if len(parts) == 1:
         return parts[0]
     befores = np.cumsum([0, *(len(part.layers) for part in parts[:-1])])

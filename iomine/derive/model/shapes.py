@@ -13,7 +13,7 @@ ORDERS: Final = ("single", "consecutive", "strided", "segmented", "random", "irr
 SINGLE, CONSECUTIVE, STRIDED, SEGMENTED, RANDOM, IRREGULAR = range(len(ORDERS))
 # How much of a phase's bytes has to lie in one order for the phase to be named after it.
 _MOST: Final = 0.9
-# Programs that go forward, but for a header that they come back to, do not go backwards so often.
+# Programs that go forward, except for a header that they come back to, do not go backwards so often.
 _BACKWARD: Final = 0.1
 
 

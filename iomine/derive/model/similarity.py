@@ -1,4 +1,4 @@
-"""Which phases do the same: a phase joins the first class whose first phase is like it.
+"""Groups phases that do the same: a phase joins the first class whose first phase is like it.
 
 `s(p, q)` is the least, over what is compared, of the smaller of both values over the larger: 1 where all are equal.
 """
@@ -9,7 +9,7 @@ import numpy as np
 
 from iomine.derive.trace import Floats, Integers, group_starts, grouped
 
-# From here on two phases are alike.
+# Likeness from which on two phases are alike.
 ALIKE: Final = 0.9
 _ROUNDING: Final = 1e-9
 

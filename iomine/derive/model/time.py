@@ -1,8 +1,8 @@
 """Where the time of a class goes: waiting for the last rank, exchanging data, storage.
 
 A collective call begins when the last of its ranks has come, and where few ranks move the data of all, they exchange it
-before or after. So of the time in calls of the mean rank, what it waits for the last rank is one part, what POSIX was busy
-another, and the rest is the exchange. Waiting and exchange are the program's, storage is the system's.
+before or after. So the time in calls of the mean rank has three parts: it waits for the last rank, POSIX is busy,
+and the rest is the exchange. Waiting and exchange are the program's, storage is the system's.
 """
 
 from typing import NamedTuple
@@ -61,7 +61,7 @@ def in_calls(calls: Calls, classes: Integers, rank_counts: Integers) -> Floats:
 
 
 def waits(calls: Calls, classes: Integers, rank_counts: Integers, wanted: Flags) -> Floats:
-    """Time of the mean rank until the last rank has come to a call, at most until the call ends for itself.
+    """Time of the mean rank until the last rank has come to a call, at most until the call ends for that rank.
 
     The k-th requests of ranks on a file in a phase are one call.
 

@@ -1,7 +1,7 @@
 """Which POSIX request moved the first byte that an MPI-IO request asked for.
 
 A rank that moves its own bytes does so within its call, by its own clock: that is looked for first, since other ranks may
-read the same byte at the same time for themselves. Else it is the first request of any rank that holds the byte while the
+read the same byte at the same time for themselves. Otherwise it is the first request of any rank that holds the byte while the
 collective call lasts. What was asked for without blocking is carried out later, by a request for the same bytes.
 
 Requests that hold a byte are found in a segment tree over the bytes that are asked for: each request hangs on as few nodes as
@@ -89,7 +89,7 @@ def carriers(mpiio: Requests, posix: Requests, calls: Calls, until: Floats) -> I
         mpiio: requests of MPI-IO.
         posix: requests of POSIX.
         calls: calls of each row by records.
-        until: when the collective call of each MPI-IO request ended, or else the request.
+        until: when the collective call of each MPI-IO request ended, or, if none is known, the request.
     """
     done = np.flatnonzero((posix.offsets >= 0) & np.isin(posix.rows, mpiio.rows))
     posix = Requests._make(column[done] for column in posix)

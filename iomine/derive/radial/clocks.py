@@ -1,8 +1,8 @@
 """How far the clocks of ranks are apart, by when they left the same collective calls.
 
 Ranks leave a blocking collective call at about the same time. So the median over calls of a rank's ends less the median
-rank's says by how much its clock is ahead, and how much calls scatter about it says what that is worth. Nodes' clocks differ;
-and each process counts from a moment of its own, so what is left of a rank beside its host is corrected too.
+rank's says by how much its clock is ahead, and how much calls scatter about it shows how reliable that is. Nodes' clocks differ;
+and each process counts from a moment of its own, so what remains of a rank's offset after its host's is corrected too.
 """
 
 from collections import Counter
@@ -18,9 +18,9 @@ from iomine.derive.trace import Floats, Integers, group_sizes
 
 # Fewer calls say nothing.
 _LEAST_CALLS: Final = 8
-# What is less than so many median absolute deviations over calls is chance.
+# Offsets below this many median absolute deviations over calls are chance.
 _DEVIATIONS: Final = 3.0
-# What is less disturbs no picture.
+# Smaller offsets do not disturb a picture.
 _LEAST_SECONDS: Final = 1e-3
 # Calls of more ends are not all looked at: of a million ranks few say as much as many.
 _MOST_ENDS: Final = 1 << 22

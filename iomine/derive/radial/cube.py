@@ -47,7 +47,7 @@ class Span(NamedTuple):
 
     @classmethod
     def of(cls, links: Links) -> "Span":
-        """That of all requests of a run."""
+        """The time of all requests of a run."""
         begin, last = np.full(links.nodes.log_count, np.inf), np.full(links.nodes.log_count, -np.inf)
         for moves in (links.outer, links.inner):
             logs, firsts = links.nodes.stretches(moves)
@@ -214,7 +214,7 @@ def _cells(edges: _Edges, metric: int) -> _Cells:
         moves, slots = moves.where(is_known), slots[is_known]
     values = values_of(moves, metric)
     bins = np.searchsorted(_BIN_STARTS[metric], values, side="right")
-    # Whole numbers would be brought into the floats of least and most one by one.
+    # Whole numbers would be converted one by one to the floats of least and most.
     return _Cells(slots * VALUE_BINS + bins, values.astype(np.float64, copy=False), moves.lengths, moves.seconds)
 
 

@@ -65,7 +65,7 @@ class Nodes(NamedTuple):
         hosts: index of the host of each.
         host_names: the hosts. After them comes one for each log, for those that are not known.
         host_logs: log of each, of those not known too.
-        are_hosts: whether carriers are hosts, for each log; else they are ranks.
+        are_hosts: whether carriers are hosts, for each log; otherwise they are ranks.
         carriers: index of the rank that each carrier is, or of the host, which come after the ranks; in the order of the ranks
             that it serves.
         positions: where among the ranks each carrier lies: 0 is the first, 1 the last.

@@ -108,7 +108,7 @@ def node_rows(links: Links, tables: Tables) -> dict[str, Column]:
 
 
 def _other_carriers(nodes: Nodes, outer: Moves) -> npt.NDArray[Any] | None:
-    """Carriers in the outer ring that are not all that their hosts are, negative for those that are; None where all are."""
+    """Carriers in the outer ring that are ranks, negative for those that are hosts; None where all are hosts."""
     is_rank = nodes.carriers < len(nodes.ranks)
     if is_rank.all():
         return outer.carriers
@@ -116,7 +116,7 @@ def _other_carriers(nodes: Nodes, outer: Moves) -> npt.NDArray[Any] | None:
 
 
 def _in_order(sums: _Sums, links: Links, logs: Integers) -> _Sums:
-    """Sums in the order of groups, but for logs of many requests, whose rows come level by level, whatever other logs there are.
+    """Sums in the order of groups, except for logs of many requests, whose rows come level by level, whatever else there is.
 
     Args:
         sums: sums, level by level.
@@ -176,7 +176,7 @@ def _summed(found: Middles, groups: npt.NDArray[Any], lengths: Integers) -> _Sum
 
 
 def _with_twins(sums: _Sums, nodes: Nodes, firsts: Integers) -> _Sums:
-    """Sums of nodes, those of carriers among them that are all that their ranks or hosts are."""
+    """Sums of nodes, with those of carriers that are the same as a rank or a host copied from it."""
     none = int(firsts[-1])
     kinds, at = np.divmod(sums.groups, none + 1)
     twins = np.full(none + 1, none)

@@ -43,7 +43,7 @@ The views name the files from this folder, so that it can be moved. Start a Duck
 `iomine sql --warehouse /where/this/folder/is` needs neither. The tables view_dictionary and data_dictionary say what is
 in the views and their columns.
 """
-# What has one of them belongs to that moment.
+# Columns that date the rows of tables without nights.
 _MOMENTS: Final = ("at", "end_at", "composed_at")
 _PSEUDONYMS: Final = """
 Names of people, jobs, hosts, accounts and files, and numbers that stand for them, are pseudonyms: the same name has the
@@ -74,10 +74,10 @@ class Choice:
 
     Attributes:
         since: the first night, None for all.
-        cluster: only rows of this machine, None for all. Rejects are of none, and stay behind.
+        cluster: only rows of this machine, None for all. Rejects belong to no machine and are not copied.
 
     Raises:
-        UsageError: no machine can be called so.
+        UsageError: a machine cannot have this name.
     """
 
     since: date | None = None
@@ -128,7 +128,7 @@ def export(warehouse: Warehouse, out: Path, choice: Choice, pseudonyms: Pseudony
     with _appearing(out) as folder, beside_ours(rules.manuals):
         copies = list(_copies(files, folder / "lake", choice, pseudonyms))
         if pseudonyms is not None:
-            # What a site wrote may name anybody, so its views go along as rows, and its triggers as verdicts.
+            # Texts of a site may name anybody, so its views are copied as rows and its triggers as verdicts.
             rules = replace(NO_RULES, views=tuple(_site_rows(warehouse, rules.views, folder, choice, pseudonyms)))
         _describe(folder, copies, rules, pseudonyms)
     return Exported(
@@ -165,7 +165,7 @@ def _copies(files: list[LakeFile], root: Path, choice: Choice, pseudonyms: Pseud
 
 
 def _copy(file: LakeFile, root: Path, choice: Choice, pseudonyms: Pseudonyms | None) -> LakeFile:
-    # A name of its own, so that files of two copies are never taken for each other.
+    # A unique name, so that files of two copies are never taken for each other.
     path = new_file_path(root, file.table, file.cluster, file.night)
     if pseudonyms is None and file.night is not None:
         path.parent.mkdir(parents=True, exist_ok=True)

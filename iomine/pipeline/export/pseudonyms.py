@@ -1,8 +1,8 @@
-"""Keyed pseudonyms: what an anonymised export has in place of names, numbers and sentences that identify people and places.
+"""Keyed pseudonyms: they replace names, numbers and sentences that identify people and places in an anonymised export.
 
-A pseudonym is an HMAC-SHA256 under a key that the site keeps: the same name has the same one wherever it stands, another
-key gives others, and without the key no list of names helps. What a column holds stands with its field
-(`schema/fields`); here is what becomes of it, an Arrow column at a time. Empty texts and NULL stay as they are.
+A pseudonym is an HMAC-SHA256 under a key that the site keeps: the same name has the same pseudonym everywhere, another
+key gives other pseudonyms, and without the key a list of names is of no use. The kind of each column is declared with its field
+(`schema/fields`); this module replaces the values, one Arrow column at a time. Empty texts and NULL stay as they are.
 """
 
 import hmac
@@ -31,14 +31,14 @@ _MOST_BYTES: Final = 1 << 16
 _SIGNS: Final = bytes.maketrans(b"0123456789abcdef", b"bcdfghjkmnpqrstz")
 _LENGTH: Final = 20
 _REMEMBERED: Final = 1 << 16
-# Kinds that may name something, so that somebody has to decide of each such field.
+# Kinds that may name something, so each such field needs a decision.
 _IDENTIFYING: Final = frozenset({Kind.TEXT, Kind.LABEL, Kind.TEXTS, Kind.ID})
 
-# Folders at the root that every machine has; what stands below them is anybody's.
+# Folders at the root that every machine has; folders below them may name anybody.
 _ROOTS: Final = frozenset(
     "bin boot dev etc home lib lib64 lus lustre media mnt opt proc root run sbin scratch srv sys tmp usr var work".split()
 )
-# What Darshan itself says in place of a name.
+# What Darshan itself writes instead of a name.
 _DARSHANS_WORDS: Final = frozenset(("<STDIN>", "<STDOUT>", "<STDERR>", "<unknown", "args>"))
 _ENDINGS: Final = frozenset(
     "7z adios ascii bak bin bp bz2 c cc cfg cgns chk chkpt ckpt conf cpp csv cu dat dcd db dtd err exe exo f f90 fits gro grb "
@@ -128,7 +128,7 @@ class Pseudonyms:
         rule = partial(self._number_of, name) if entry.privacy is Privacy.NUMBER else self._rules[entry.privacy]
         if entry.kind is Kind.TEXTS:
             return pa.array([texts and [rule(text) for text in texts] for texts in column.to_pylist()], entry.type)
-        # What is different is looked at once, however many rows hold it.
+        # Each distinct value is looked at once, however many rows hold it.
         encoded = (
             column.unify_dictionaries().combine_chunks()
             if entry.kind is Kind.LABEL
@@ -138,7 +138,7 @@ class Pseudonyms:
         return pa.array(values, encoded.dictionary.type).take(encoded.indices)
 
     def _sentences(self, name: str, column: pa.ChunkedArray, codes: pa.ChunkedArray) -> Any:  # noqa: ANN401
-        """Findings or advice, names in them replaced; what no longer is as its trigger says it is replaced whole."""
+        """Findings or advice with the names in them replaced; a text that no longer matches its trigger's is replaced whole."""
         texts, is_known = column.combine_chunks(), column.combine_chunks().is_valid()
         found = zip(codes.combine_chunks().filter(is_known).to_pylist(), texts.filter(is_known).to_pylist(), strict=True)
         return pc.replace_with_mask(texts, is_known, pa.array([self._filled(name, *each) for each in found], texts.type))

@@ -39,7 +39,7 @@ def is_candidate(name: str) -> bool:
 
 
 def is_visible(name: str) -> bool:
-    """True for all names but those that a dot hides."""
+    """True for all names except those that begin with a dot."""
     return not name.startswith(".")
 
 
@@ -82,13 +82,13 @@ def find(paths: Sequence[Path], largest_bytes: int, is_wanted: Callable[[str], b
 
 
 def find_logs(paths: Sequence[Path], largest_bytes: int) -> list[Candidate]:
-    """All candidates for logs under the paths, as `find` gives them, and in place of each archive those in it.
+    """All candidates for logs under the paths, as `find` gives them, with each archive replaced by the logs in it.
 
     Raises:
         UsageError: a path does not exist.
         InputError: a path that was given cannot be opened.
     """
-    # Archives are read member by member, so that no limit for one file is theirs.
+    # Archives are read member by member, so the limit for one file does not apply to them.
     found = find(paths, _NO_LIMIT, lambda name: is_candidate(name) or is_archive(name))
     logs: list[Candidate] = []
     for candidate in found:

@@ -30,7 +30,7 @@ from iomine.sources.garbage import without_collection
 KNOWN_FILES: Final = "known_file"
 # Ticks are up to two seconds, and clocks of servers may differ by more.
 _SETTLED_NS: Final = 60 * 10**9
-# A process that sweeps night after night reads the small files of all nights before once. They take 160 MB at most.
+# A process that sweeps night after night reads the small files of all earlier nights once. They take 160 MB at most.
 _KEPT_ROWS: Final = 10_000
 _KEPT_FILES: Final = 1000
 
@@ -74,8 +74,8 @@ def unchanged(
     Args:
         snapshot: the lake.
         candidates: what was found.
-        rejects: as of `final_rejects`.
-        is_due: whether a file of this path and night is to be opened all the same.
+        rejects: from `final_rejects`.
+        is_due: whether a file of this path and night must be opened anyway.
     """
     with without_collection():
         paths = file_states(candidates)
@@ -89,12 +89,12 @@ def unchanged(
 
 
 def final_rejects(snapshot: Snapshot) -> list[dict[str, Any]]:
-    """Rejects that this very version of the reader would only repeat."""
+    """Rejects that this version of the reader would repeat."""
     return [row for row in snapshot.rows("reject").to_pylist() if row["is_final"] and row["reader_version"] == __version__]
 
 
 def known_ids(snapshot: Snapshot, asked: set[str]) -> dict[str, str]:
-    """Which of these the lake has, and of which cluster; the ids of a long history would not fit in memory together."""
+    """Ids that the lake has, each with its cluster; the ids of a long history would not fit in memory together."""
     known: dict[str, str] = {}
     wanted = pa.array(asked, pa.string())
     for file in snapshot.of("log", KNOWN) if asked else ():
@@ -113,7 +113,7 @@ def _kept(path: Path, name: str) -> pa.ChunkedArray:
 
 
 def _read(path: Path, name: str) -> pa.ChunkedArray:
-    # A file a night; a dataset of one file, which `read_table` makes, takes more than twice as long.
+    # One file per night; a dataset of one file, which `read_table` makes, takes more than twice as long.
     with pq.ParquetFile(path) as opened:
         return opened.read([name], use_threads=False)[name]
 
@@ -133,7 +133,7 @@ def remembered(snapshot: Snapshot, paths: Mapping[int, str]) -> dict[str, KnownF
 
     Args:
         snapshot: the lake.
-        paths: as of `file_states`.
+        paths: from `file_states`.
     """
     wanted = np.sort(np.fromiter(paths, np.int64, len(paths)))
     found: dict[str, KnownFile] = {}
@@ -152,7 +152,7 @@ def with_whole_runs(found: Mapping[str, KnownFile], candidates: Sequence[Candida
     """The known files without those of runs that may have got another file, or lost one.
 
     Args:
-        found: as of `remembered`.
+        found: from `remembered`.
         candidates: all that a sweep found.
         also: paths of candidates about which it is known that they hold no run.
     """

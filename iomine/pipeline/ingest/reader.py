@@ -3,8 +3,8 @@
 Parent and child speak JSON, a line each. The parent sends a batch; the child says at last which logs it must reject and which
 files it wrote. Meanwhile the child notes which log it begins, or that it derives from several logs together. The parent reads the
 note only after a long wait: waking it for each log would cost as much as deriving some tables. If the child dies or takes
-too long, the log that it had begun is the culprit: it is rejected, and a new child does the batch without it. Where several were
-together, nobody knows which it was, and a new child does the batch log by log.
+too long, the log that it had begun is the culprit: it is rejected, and a new child does the batch without it. If it had several
+in hand, the culprit is unknown, and a new child does the batch log by log.
 """
 
 import ctypes
@@ -38,17 +38,17 @@ CHANGED: Final = "The file changed while it was being read: the next sweep will 
 # One thread reads one log; more would only take address space from it.
 ENVIRONMENT: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | KEPT_MEMORY
 
-# Logs from which what follows is worked out at once.
+# Logs that are derived from together.
 TOGETHER: Final = 256
-# What a note has in place of a log: that none is begun yet, or that several are in hand.
+# Values that a note has instead of a log's number: no log is begun yet, or several are in hand.
 _NONE, SEVERAL = -1, -2
 _NOTE: Final = struct.Struct("<qdd")
 _STDERR_TAIL_BYTES: Final = 2000
 _PIPE_BYTES: Final = 65536
 _PR_SET_PDEATHSIG: Final = 1
-# A process that waits for a file system computes next to nothing; one that shares its core with others a part of the time.
+# A process that waits for a file system computes almost nothing; one that shares its core computes part of the time.
 _COMPUTING: Final = 0.25
-# Sent by people and by a kernel short of memory; a process does not send these to itself over a log.
+# Signals from people and from a kernel short of memory; a log does not make its reader send these to itself.
 _FROM_OUTSIDE: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -63,7 +63,7 @@ class Limits:
             used up, each log has `least_seconds`.
         least_seconds: time that every log has.
         file_bytes: size of the file, which is read whole before it is decoded.
-        most_processes: that the cluster has room for, None where the site does not say; a log with more is read, and doubted.
+        most_processes: processes that the cluster has room for, None if the site does not say; larger logs are read but doubted.
     """
 
     memory_bytes: int = 4 * GIB
@@ -132,21 +132,21 @@ class Note(NamedTuple):
 
     @classmethod
     def of(cls, log: int) -> Self:
-        """That it is begun now, by this process."""
+        """A note that this process begins the log now."""
         return cls(log, time.monotonic(), time.process_time())
 
     @classmethod
     def read(cls, file: int) -> Self:
-        """The last that was written."""
+        """The last note that was written."""
         return cls(*_NOTE.unpack(os.pread(file, _NOTE.size, 0)))
 
     def write(self, file: int) -> None:
-        """Takes the place of the one before."""
+        """Writes this note over the one before."""
         os.pwrite(file, _NOTE.pack(*self), 0)
 
 
 class _ReaderDiedError(Exception):
-    """The child is gone, or had to be ended, with that in hand; `how` says it, for people."""
+    """The child is gone, or had to be ended, with this note in hand; `how` describes its end for people."""
 
     def __init__(self, note: Note, how: str, is_final: bool) -> None:
         super().__init__(note, how, is_final)
@@ -264,7 +264,7 @@ class Reader:
         return min(self._limits.seconds, left)
 
     def _given_up(self, child: subprocess.Popen[bytes], note: Note, limit: float) -> _ReaderDiedError:
-        """Ends the child, and says why; it is the log's own doing if it has computed, and not waited for a file system."""
+        """Ends the child and says why; the log is at fault if the child has computed and not waited for a file system."""
         is_final = _cpu_seconds(child.pid) - note.cpu_seconds >= self._limits.seconds * _COMPUTING
         self.close()
         which = "the limit for one log" if limit == self._limits.seconds else "what others that could not be read have left"
@@ -273,7 +273,7 @@ class Reader:
     def _start(self) -> subprocess.Popen[bytes]:
         self._unread = b""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the child
-        # In memory: a disk that is full, or slow, is no matter of notes.
+        # In memory: a full or slow disk must not affect notes.
         note = os.memfd_create("note")
         self._note = os.fdopen(note, "r+b", buffering=0)
         self._child = subprocess.Popen(  # noqa: S603  this very program
@@ -354,13 +354,13 @@ def die_with_parent(parent: int) -> None:
         parent: the id of its process.
     """
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    # One that ended before sends no signal, and a request of its may lie in the pipe.
+    # A parent that ended earlier sends no signal, and its request may still be in the pipe.
     if os.getppid() != parent:
         sys.exit()
 
 
 def give_memory_back() -> None:
-    """Gives the system what memory this process keeps but does not need."""
+    """Gives the system the memory that this process keeps but does not need."""
     ctypes.CDLL(None).malloc_trim(0)
 
 

@@ -20,11 +20,11 @@ from iomine.pipeline.ingest.runs import read_run
 from iomine.sources.darshan import Log, read_log, size_bytes
 from iomine.units import MIB, human_bytes
 
-# What such a log leaves behind is more than the next is likely to need.
+# A log of this size leaves more memory behind than the next one is likely to need.
 _LARGE_LOG_BYTES: Final = 16 * MIB
-# Of columns of logs that are held until what follows from them is worked out for all at once.
+# Bytes of columns of logs that are held until all of these logs are derived from together.
 TOGETHER_BYTES: Final = 32 * MIB
-# A batch holds more objects, all of them in use: to look through them as often as Python does by itself is a tenth of the CPU.
+# A batch holds more objects, all of them in use: Python's usual garbage collection would take a tenth of the CPU.
 _GARBAGE_OBJECTS: Final = 50_000
 _STDOUT, _STDERR = 1, 2
 _STDERR_BYTES: Final = 2000
@@ -49,7 +49,7 @@ class _Batch:
     refused: list[tuple[str, str, bool]] = field(default_factory=list)
 
     def read(self) -> None:
-        """Reads all logs, as many at once as memory is for."""
+        """Reads all logs, as many at once as memory allows."""
         held: list[tuple[Log, str]] = []
         held_bytes = 0
         for number, (path, log_id) in enumerate(self.request["logs"]):
@@ -63,7 +63,7 @@ class _Batch:
         self._write(held)
 
     def _write(self, held: list[tuple[Log, str]]) -> None:
-        """Writes what logs hold, and lets them go; where something fails of several together, log by log."""
+        """Writes the rows of logs and releases the logs; if this fails for several logs together, log by log."""
         log_ids, paths = [log.log_id for log, _ in held], [path for _, path in held]
         size = sum(log.size_bytes for log, _ in held)
         rows: Rows = {}
@@ -86,7 +86,7 @@ class _Batch:
             give_memory_back()
 
     def _rows(self, held: list[tuple[Log, str]]) -> Rows:
-        """Rows of a log; of one whose traces take too much memory, what else it holds."""
+        """Rows of logs; if the traces of a log take too much memory, its rows without the traces."""
         log_id, path = held[0][0].log_id, held[0][1]
         with suppress(MemoryError):
             return rows_of(held, self.request["most_processes"])
@@ -102,7 +102,7 @@ class _Batch:
 
     def _without_traces(self, path: str, log_id: str) -> Log:
         if path in self.request["members"]:
-            # A run is nothing else.
+            # A traced run consists of traces only.
             raise MemoryError
         return _read(path, log_id, leave_traces=self._too_little("to go through its traces"))
 

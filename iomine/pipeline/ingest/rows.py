@@ -89,7 +89,7 @@ from iomine.sources.darshan import (
 )
 from iomine.units import MIB
 
-# From this size of its columns on, deriving from a log costs more than starting each step of it.
+# If its columns are larger than this, deriving from a log costs more than starting each step of it.
 _LONG_BYTES: Final = MIB
 # Layers that have traces, in the order in which Darshan's logs have them; and ranks whose numbers take no memory to speak of.
 _USUAL_LAYERS: Final = (["posix"], ["posix", "mpiio"])
@@ -97,7 +97,7 @@ _MOST_RANKS: Final = 4096
 # Requests of traces that are gone through together, which derivations do not cut into blocks.
 _MOST_REQUESTS: Final = 1 << 16
 
-# Rows of many logs: parts of each table, and of each of their rows the number of its log.
+# Rows of many logs: parts of each table, and for each row the number of its log.
 Rows = dict[str, list[tuple[Integers, Columns]]]
 
 
@@ -108,7 +108,7 @@ class RowSinks:
         staging: folder under which the files are written.
         cluster: partition key.
         night: partition key.
-        stack: ends the files, well or not.
+        stack: closes the files, on success and on failure.
     """
 
     def __init__(self, staging: Path, cluster: str, night: date, stack: ExitStack) -> None:
@@ -142,20 +142,20 @@ class RowSinks:
         if table not in self._sinks:
             sink = ParquetSink(table, new_file_path(self._staging, table, *self._partition))
             self._sinks[table] = self._stack.enter_context(sink)
-        # Logs that stay apart come last, and to move whole parts is for nothing.
+        # Logs that stay apart come last, so parts are put in order; moving whole parts costs nothing.
         parts = sorted(self._pending.pop(table), key=lambda part: part[0].log_ids[part[0].of_rows[0]])
         self._pending_rows[table] = self._pending_bytes[table] = 0
         for rows in self._assembled(table, parts):
             self._sinks[table].write(_by_log(rows))
 
     def _assembled(self, table: str, parts: list[tuple[Owners, Columns]]) -> Iterator[pa.Table]:
-        """The parts as Arrow; of a log whose rows do not fit the table, a failure in their place."""
+        """The parts as Arrow; a log whose rows do not fit the table gets a failure instead."""
         try:
             yield assembled(table, parts)
         except MemoryError:
             raise
         except Exception as error:
-            # A log has a row in these whatever else failed.
+            # Every log has rows in these tables, whatever else failed.
             if table in {"log", FAILED}:
                 raise
             of_logs: dict[str, list[tuple[Owners, Columns]]] = {}
@@ -214,8 +214,8 @@ class Given:
     """What derivations work with: many logs, or one log; what several derivations need is worked out once.
 
     Args:
-        logs: the logs, rid of what cannot be, with their paths.
-        doubted: what that was, for each.
+        logs: the logs without impossible values, each with its path.
+        doubted: the impossible values that were removed, for each log.
     """
 
     def __init__(self, logs: Sequence[tuple[Log, str]], doubted: Sequence[Doubted]) -> None:
@@ -235,7 +235,7 @@ class Given:
 
     @property
     def log(self) -> Log:
-        """The log, where there is one only."""
+        """The log, if there is only one."""
         (log,) = self.logs
         return log
 
@@ -277,12 +277,12 @@ class Given:
 
     @cached_property
     def special_ids(self) -> Integers:
-        """Files that are none on storage."""
+        """Ids of files that are not on storage."""
         return special_ids(self.special)
 
     @cached_property
     def split(self) -> tuple[Tables, Tables]:
-        """Columns by table, without special files and of these alone."""
+        """Columns by table: first without special files, then of special files only."""
         return split_by_files(self.everything, self.special_ids)
 
     @property
@@ -297,17 +297,17 @@ class Given:
 
     @cached_property
     def traces(self) -> list[Trace]:
-        """The same, without special files."""
+        """The trace of each layer that has one, without special files."""
         return traces_of_others(self.traced, self.special_ids)
 
     @cached_property
     def ordered(self) -> list[Ordered]:
-        """These, in the order of time."""
+        """The traces without special files, in the order of time."""
         return in_order(self.traces)
 
     @cached_property
     def lustre(self) -> Lustre:
-        """Where the bytes of files lie."""
+        """Where the bytes of files are stored."""
         return Lustre(self.tables, self.traces)
 
     @cached_property
@@ -373,7 +373,7 @@ def rows_of(logs: Sequence[tuple[Log, str]], most_processes: int | None = None) 
     """All rows of logs: what they hold, and what follows from that while it is in memory.
 
     A derivation that fails costs its own rows of a log and those that follow from them, and becomes a row of the table
-    `failed_derivation`. That it takes too much memory is such a failure where the table follows from traces alone.
+    `failed_derivation`. Running out of memory is such a failure if the table follows from traces alone.
 
     Args:
         logs: as they were read, each with the path of its file.
@@ -399,7 +399,7 @@ def rows_of(logs: Sequence[tuple[Log, str]], most_processes: int | None = None) 
 
 
 def _sensible(log: Log) -> Mapping[str, Sequence[Columns]]:
-    """What a log holds but for traces and heat maps that make no sense, from which nothing follows."""
+    """What a log holds, without traces and heat maps that make no sense, from which nothing is derived."""
     doubted = {each.region.module: each.reason for each in log.modules if each.reason}
     if not doubted:
         return log.tables
@@ -415,9 +415,9 @@ def _sensible(log: Log) -> Mapping[str, Sequence[Columns]]:
 
 
 def _group(log: Log, number: int) -> int:
-    """Logs of one group are derived from together: those that have traces of the same layers, or none; and each that stays apart.
+    """The group of a log; logs of a group are derived from together: they have traces of the same layers, or it is one log apart.
 
-    A log stays apart whose columns are so long that it costs no less together with others, or whose trace many others lack.
+    A log stays apart if its columns are so long that grouping saves nothing, or if it has a trace that many others lack.
     """
     is_long = sum(size_bytes(part) for parts in log.tables.values() for part in parts) >= _LONG_BYTES
     if not (segments := _sensible(log).get("segment")):
@@ -429,7 +429,7 @@ def _group(log: Log, number: int) -> int:
 
 
 def _rows(given: Given) -> Rows:
-    # Heat maps are long: to put those of logs into order takes no memory as long as they are apart.
+    # Heat maps are long; sorting those of several logs takes no memory as long as the logs are apart.
     rows: Rows = given.stacked | {"segment": [], "heatmap_rank": _apart(given.logs, "heatmap_rank")}
     failures: list[tuple[int, str, str]] = []
     derived = {table: _derived(table, given, 0, failures) for table in DERIVATIONS}
@@ -508,7 +508,7 @@ def _joined(numbers: Sequence[int], parts: Sequence[Columns]) -> list[tuple[Inte
     counts = [row_count(part) for part in parts]
     first, columns = parts[0], parts
     if len(parts) == 1:
-        # A long log's, which take no memory twice.
+        # The part may be a long log's, so it is not copied.
         pass
     elif packed := [part for part in parts if isinstance(part, Packed)]:
         columns = [packed[0].stacked(packed)] if len(packed) == len(parts) else parts
@@ -520,14 +520,14 @@ def _joined(numbers: Sequence[int], parts: Sequence[Columns]) -> list[tuple[Inte
 
 
 def _derived(table: str, given: Given, first: int, failures: list[tuple[int, str, str]]) -> list[tuple[Integers, Columns]]:
-    """Rows of a table that follow from some logs, the first of which has that number; of a log that fails, its failure."""
+    """Rows of a table derived from some logs, numbered from `first`; a log that fails gets a failure instead."""
     try:
         if table in _FROM_TRACES and not given.traced:
             return []
         columns = dict(DERIVATIONS[table](given))
         return [_owned(columns, given, first)] if columns else []
     except Exception as error:
-        # Without its traces a log takes less memory, and all but what follows from these alone is derived from its counters.
+        # Without its traces a log takes less memory, and all except what needs traces is derived from counters.
         if isinstance(error, MemoryError) and (len(given.logs) > 1 or table not in _FROM_TRACES):
             raise
         if len(given.logs) == 1:
@@ -567,7 +567,7 @@ def _held_to_cluster(log: Log, most_processes: int | None) -> Log:
 
 
 def _unknown(job: Job) -> set[str]:
-    """Columns of the table `log` that the header holds nothing true for."""
+    """Columns of the table `log` for which the header holds no true value."""
     return {doubt.column for doubt in job.doubts}
 
 
@@ -590,7 +590,7 @@ def _doubt_rows(doubts: Sequence[Doubt]) -> Columns:
 
 
 def _with_headers(given: Given, parts: Iterable[tuple[Integers, Columns]]) -> tuple[Integers, Columns]:
-    """Rows of the table `log`: the header of each, and what was summed up of those whose sums did not fail."""
+    """Rows of the table `log`: the header of each log, and its sums if these did not fail."""
     headers = [_header(*each) for each in zip(given.logs, given.paths, given.doubted, strict=True)]
     columns = {name: [header[name] for header in headers] for name in headers[0]}
     for logs, part in parts:
@@ -648,12 +648,12 @@ def _summed(given: Given) -> Columns:
     return {LOG: Column(np.arange(count)), **{name: [row[name] for row in rows] for name in rows[0]}}
 
 
-# What is derived from traces alone, of which many logs have none.
+# Tables that are derived from traces alone; many logs have no traces.
 _FROM_TRACES: Final = frozenset(
     ("file_access", "request_size", "mpiio_posix", "file_overlap", "access_run", "coalescing", "link_detail", "link_node")
 ) | {"link_pattern", "link_ring", "rank_detail", "offset_detail", "ost_detail"}
 
-# Each gives columns of the table by whose name it goes, none where there are no rows.
+# Each function gives the columns of the table that it is listed under, and no columns if there are no rows.
 DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "special_file": lambda given: given.special,
     "file_access": lambda given: file_access(given.ordered),
@@ -678,6 +678,6 @@ DERIVATIONS: Final[dict[str, Callable[[Given], Columns]]] = {
     "rank_detail": lambda given: rank_detail(given.traced, given.run_seconds),
     "offset_detail": lambda given: offset_detail(given.traced, given.run_seconds),
     "ost_detail": lambda given: ost_detail(given.traced, given.lustre_of_all, given.run_seconds),
-    # What the log row says beside its header.
+    # Columns of the log row that are not from its header.
     "log": _summed,
 }

@@ -69,7 +69,7 @@ def _overlapping(files: Sequence[tuple[str, Identity]]) -> Iterator[list[tuple[s
 
 
 def _run(files: Sequence[tuple[str, Identity]]) -> tuple[Identity, tuple[str, ...]]:
-    # A file that lies there twice is the same.
+    # Two copies of a file count once.
     by_digest = {identity.sha256: (path, identity) for path, identity in sorted(files, reverse=True, key=lambda file: file[0])}
     paths = tuple(sorted(path for path, _ in by_digest.values()))
     last = max(
@@ -93,7 +93,7 @@ def read_run(paths: Sequence[str], log_id: str) -> Log:
     if not digest_of(hashlib.sha256(each.data).hexdigest() for each in owned).startswith(log_id):
         raise UnreadableError(CHANGED, False)
     contents = [each.data for each in owned]
-    # The first of a folder of recorder2parquet's is its metadata.
+    # The first file in a folder of recorder2parquet is its metadata.
     run = read_recorder(_parts_of(paths, contents)) if contents[0].startswith(MAGIC) else read_trace(contents)
     sentences, doubts = implausible(run.start_at, run.end_at, run.nprocs) if run.start_at and run.end_at else ([], [])
     unknown = {doubt.column for doubt in doubts}

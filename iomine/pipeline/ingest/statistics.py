@@ -29,7 +29,7 @@ from iomine.sources.darshan import GONE
 from iomine.sources.lustre.parameters import target_named
 from iomine.sources.model import SNAPSHOTS, Input, Readings
 
-# Python answers what an input may make it do with one of these.
+# Errors that Python raises if an input is at fault.
 _AT_FAULT: Final = (
     ValueError,
     TypeError,
@@ -46,7 +46,7 @@ _Part = tuple[str, date, pa.Table]
 
 
 class Key(NamedTuple):
-    """What a reading is the same by: its bytes, and what these do not say.
+    """What identifies a reading: its bytes, and what the bytes do not say.
 
     Attributes:
         sha256: of its bytes, in hex.
@@ -67,7 +67,7 @@ class NewInput:
 
     Attributes:
         path: of the file, or of the member below its archive.
-        key: what it is the same by.
+        key: what identifies it.
         size_bytes: its size.
         modified_at: when it was last changed.
         archive: the archive that it is a member of, empty where it is a file.
@@ -118,7 +118,7 @@ class InputsResult:
 
 
 def known_keys(source_files: pa.Table) -> set[Key]:
-    """What inputs that were read are the same by."""
+    """The keys of inputs that were read."""
     return {Key(*key.values()) for key in source_files.select(Key._fields).to_pylist()}
 
 
@@ -150,7 +150,7 @@ class Holding:
         return sha256 in self._kinds
 
     def says(self, key: Key) -> bool:
-        """Whether what holds at the moment of an input are its bytes; where others do, it holds from then on."""
+        """Whether the snapshot that holds at the moment of an input has its bytes; if not, the input holds from then on."""
         kind = self._kinds.get(key.sha256)
         if kind is None or key.sampled_at is None:
             return False
@@ -209,7 +209,7 @@ def read_inputs(batch: InputBatch, staging: Path) -> InputsResult:
         for each, data in _opened(batch.inputs):
             try:
                 kind, readings = _read(each, data, batch)
-                # All of it before any of it is written: a file is read whole or refused.
+                # Everything is read before anything is written: a file is read whole or refused.
                 parts = list(_by_night(readings))
             except UnreadableError as error:
                 refused.append((each, error))
@@ -225,7 +225,7 @@ def read_inputs(batch: InputBatch, staging: Path) -> InputsResult:
 
 
 def _opened(inputs: Iterable[NewInput]) -> Iterator[tuple[NewInput, bytes | UnreadableError]]:
-    """Inputs with their bytes, or why these cannot be had; an archive is gone through once for members that follow each other."""
+    """Inputs with their bytes, or why these are missing; consecutive members of an archive are read in one pass."""
     for _, group in groupby(inputs, attrgetter("place")):
         left = {each.member: each for each in group}
         fault = UnreadableError(CHANGED, False)

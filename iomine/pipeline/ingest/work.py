@@ -57,9 +57,9 @@ def reader_closed() -> Iterator[None]:
 
 
 def after_deaths(batch: Batch) -> Smaller[Batch] | BatchResult:
-    """What is to become of a batch that its workers died of: halves, and a log that is alone is refused.
+    """What to do with a batch that killed its workers: try its halves, or refuse the log if there is only one.
 
-    A log that crashes its reader does not come here. One that makes the system end the worker beside it does.
+    A log that crashes its reader does not come here. A log that makes the system end its reader's worker does.
     """
     if len(batch.logs) == 1:
         return BatchResult((), 0, (Refused(batch.logs[0][0], _DEADLY, is_final=False),))
@@ -68,7 +68,7 @@ def after_deaths(batch: Batch) -> Smaller[Batch] | BatchResult:
 
 
 def after_input_deaths(batch: InputBatch) -> Smaller[InputBatch] | InputsResult:
-    """What is to become of inputs that their workers died of: halves, and one that is alone is refused."""
+    """What to do with inputs that killed their workers: try the halves, or refuse the input if there is only one."""
     if len(batch.inputs) == 1:
         return InputsResult((), (), ((batch.inputs[0], UnreadableError(_DEADLY, is_final=False)),))
     middle = len(batch.inputs) // 2
@@ -89,13 +89,13 @@ def merge_all(pieces: Sequence[Sequence[LakeFile]], staging: Path) -> list[LakeF
 def _merged(files: Sequence[LakeFile], staging: Path) -> LakeFile:
     first = files[0]
     if len(files) == 1:
-        # A commit replaces a partition, so what stays as it is needs a name of its own.
+        # A commit replaces a partition, so an unchanged file needs a new name.
         return first if first.path.is_relative_to(staging) else linked(staging, first, first.cluster)
     return merge_files(staging, first.table, [file.path for file in files], first.cluster, first.night)
 
 
 def _check_shared(staging: Path) -> None:
-    """Makes sure that this worker sees what the sweep sees: else it would write to a folder of its own."""
+    """Makes sure that this worker sees what the sweep sees: otherwise it would write to a folder of its own."""
     if not staging.is_dir():
         raise WarehouseError(
             f"The worker on {socket.gethostname()} does not see {staging}: keep the warehouse where all workers see it."

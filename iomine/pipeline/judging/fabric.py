@@ -45,7 +45,7 @@ from iomine.views.model import tables_read
 _SNAPSHOTS: Final = ("fabric_node", "fabric_link", "fabric_route", "fabric_name")
 _LINK: Final = "fabric_link"
 _DRAWN: Final = ("fabric_node", _LINK)
-# Snapshots of so many nights before are looked through for what still holds; what stays as it is is stored once.
+# How many nights before are searched for snapshots that still hold; an unchanged snapshot is stored once.
 _SNAPSHOT_NIGHTS: Final = 40
 _SNAPSHOT_ROWS: Final = 1_000_000
 _LONGEST_RUN: Final = timedelta(days=31)
@@ -98,7 +98,7 @@ def fabric_files(
     Args:
         staging: the folder to write to.
         there: the files of all tables as they will be, with those that `port_files` gives.
-        new: those among them that are new; these too.
+        new: the new ones among them, including those from `port_files`.
         site: what the site says of its fabric.
         at_once: how many logs of a night are worked out together.
     """
@@ -167,7 +167,7 @@ class _Fabric:
         return [partial(_Fabric._tried, self._around(night), night, table, rows_of) for night in sorted(nights)]
 
     def _around(self, night: date) -> "_Fabric":
-        """The same with no more files than what is worked out of a night may look at."""
+        """The same, with only the files that may be needed for a night."""
         first, last = night - timedelta(days=1), night + _LONGEST_RUN
         of_nights = [
             file
@@ -203,7 +203,7 @@ class _Fabric:
         return self._files.get(table, {}).get(night, [])
 
     def _show(self, files: Sequence[LakeFile]) -> None:
-        """Files take the places of those of their tables and nights."""
+        """Replaces the files of the same tables and nights."""
         for file in files:
             if file.night:
                 self._files.setdefault(file.table, {})[file.night] = []
@@ -212,7 +212,7 @@ class _Fabric:
                 self._files[file.table][file.night].append(file)
 
     def _tried(self, night: date, table: str, rows_of: "Callable[[_Fabric, date], pa.Table]") -> _Made:
-        """A file of a night; one without rows, and a note, where it could not be worked out."""
+        """A file of a table and night; if it could not be worked out, a file without rows and a note."""
         made = _Made(night, (table,), [], [])
         try:
             rows = rows_of(self, night)
@@ -236,7 +236,7 @@ class _Fabric:
         return link_intervals(eras, readings, _microseconds(_at(night)))
 
     def _eras(self, first: datetime, end: datetime) -> list[tuple[int, Graph, pa.Table]]:
-        """Since when a fabric holds, ascending, that fabric, and its forwarding tables; within a stretch of time."""
+        """Within a time span: since when each fabric holds, ascending, the fabric, and its forwarding tables."""
         nodes, links, routes = (self._snapshots(table, first.date(), end.date()) for table in _SNAPSHOTS[:3])
         nodes, links = changed_only(nodes, links)
         moments = {_microseconds(first)}
@@ -272,7 +272,7 @@ class _Fabric:
             loads, people = self._load(span)
         except Exception as error:  # noqa: BLE001  it costs its own rows only
             return _Made(night, _OF_TRAFFIC, self._written(night, None, pa.table({})), [("", _OF_TRAFFIC[0], error_line(error))])
-        # What fails here is looked for log by log.
+        # If this fails, the logs are tried one by one.
         with suppress(Exception):
             return _Made(night, _OF_TRAFFIC, self._written(night, loads, people), [])
         sound: list[str] = []
@@ -361,7 +361,7 @@ class _Fabric:
         return pa.concat_tables(parts)
 
     def _failed(self, made: Sequence[_Made]) -> list[LakeFile]:
-        """Notes on what could not be worked out, in the place of those of an earlier time."""
+        """Notes on what could not be worked out, which replace earlier notes."""
         files = []
         for night in sorted({each.night for each in made}):
             of_night = [each for each in made if each.night == night]

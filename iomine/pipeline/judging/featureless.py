@@ -1,6 +1,6 @@
-"""Rows of views that logs are judged by and that are none of features: published ones, and those of the site.
+"""Rows of views that logs are judged by and that are not views of features: published views, and those of the site.
 
-They are asked apart from all else. So one that fails, or takes too long, costs the site's triggers that ask it, and nothing else.
+They are queried separately. So a view that fails, or takes too long, costs only the site's triggers that ask for it.
 """
 
 from collections import defaultdict

@@ -50,9 +50,9 @@ class Judgement:
     """What judging some nights gave.
 
     Attributes:
-        files: of the tables that were worked out, `verdict` among them, and those that take the place of merged ones.
+        files: of the tables that were worked out, including `verdict`, and those that replace merged files.
         findings: how many verdicts of the default ruleset on logs of these nights are findings.
-        few: of nights that were judged before and got nothing but logs, those logs of which anything is new.
+        few: for nights that were judged before and got only logs since, the logs of which anything is new.
     """
 
     files: tuple[LakeFile, ...]
@@ -72,11 +72,11 @@ def judge(
 ) -> Judgement:
     """Verdicts of all triggers over all logs of the touched nights.
 
-    Of a night that was judged before by the same triggers only those logs are judged that are new, or of which a row has changed
-    that they are judged by.
+    If the same triggers judged a night before, only those logs are judged that are new, or that depend on a row that has
+    changed.
 
     A log that cannot be judged is found by halving, span by span. Its rows are withdrawn, since every query over them would fail
-    too; that of the table `log` stays, without numbers. A row of `failed_derivation` names it. Its verdicts are unknown.
+    too; the row of the table `log` stays, without numbers. A row of `failed_derivation` names it. Its verdicts are unknown.
 
     Args:
         lake: the files of all tables before the sweep.
@@ -157,7 +157,7 @@ def _without_culprits(
 
 
 def _withdrawn(staging: Path, files: Sequence[LakeFile], log_ids: Sequence[str]) -> list[LakeFile]:
-    """The files without what these logs hold; that they are there, and whose they are, stays."""
+    """The files without the rows of these logs; what stays is that the logs exist, and whose they are."""
     wanted = pa.array(log_ids, pa.string())
     return [_rid_of(staging, file, wanted) for file in files]
 
@@ -205,7 +205,7 @@ def _judge(
     there = replaced(there, doubts)
     met, touched = met_files(staging, there, merged, workers, site)
     there = replaced(there, met)
-    # Of nights whose verdicts have left there is nothing to sum up until they are judged again.
+    # Nights whose verdicts have left have nothing to sum up until they are judged again.
     touched |= unsummed - {file.partition for file in there if file.table == VERDICT}
     partitions = {partition for file in there if file.table == "log" and (partition := file.partition) in touched}
     judges = list(triggers.values())

@@ -1,4 +1,4 @@
-"""Nights that were judged before and get a few logs more: which logs are to be judged, and what holds of the others.
+"""Nights that were judged before and get a few logs more: which logs are to be judged, and what still holds.
 
 A log is judged by rows of its own, and by what its night shows of its version of Darshan. So what was worked out for a log holds
 until the triggers change, or one of these rows does.
@@ -52,7 +52,7 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """What a night needs that was judged before.
+    """What is to be judged again of a night that was judged before.
 
     Attributes:
         log_ids: logs to be judged.
@@ -94,7 +94,7 @@ class Late:
 
 
 def judged_by(judges: Sequence[Trigger], views: Collection[str]) -> dict[str, str]:
-    """A note for files of verdicts: who has the same was judged by the same statements.
+    """A note for files of verdicts: files with the same note were judged by the same statements.
 
     Args:
         judges: the triggers.
@@ -118,7 +118,7 @@ def late_nights(
     nights: Collection[Partition],
     tables: Tables,
 ) -> dict[Partition, Late]:
-    """Of some nights, those of which only few logs are to be judged, or none.
+    """The nights of which only few logs must be judged, or none.
 
     Args:
         lake: the files of all tables before the sweep.
@@ -152,7 +152,7 @@ def _is_whole(judged: Sequence[LakeFile], logs: int, tables: Tables) -> bool:
 
 
 def _to_judge(old: _Files, new: _Files, merged: Collection[Path]) -> set[str] | None:
-    """Logs that are new, and those that would be judged by other rows than before; None where this concerns all, or may."""
+    """Logs that are new, and logs whose rows to be judged by have changed; None if that concerns all logs, or may."""
     late = _log_ids(new["log"]) - _log_ids(old["log"])
     changed: set[str] = set()
     for table in old.keys() | new.keys():
@@ -171,7 +171,7 @@ def _to_judge(old: _Files, new: _Files, merged: Collection[Path]) -> set[str] | 
 
 
 def _seen(files: Sequence[LakeFile]) -> dict[str | None, bool]:
-    """Of each version of Darshan, whether logs show that it counts calls of stat, which is all that features ask."""
+    """For each version of Darshan, whether logs show that it counts calls of stat, which is all that features ask."""
     rows = _rows(OF_NIGHT, files)
     return dict(zip(rows["darshan_version"].to_pylist(), pc.greater(rows["stat_count"], 0).to_pylist(), strict=True))
 

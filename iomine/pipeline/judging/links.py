@@ -1,7 +1,7 @@
 """What was wrong with links of the fabric in the nights of a sweep, and what logs met there.
 
-Slots and routes are worked out before. A log that runs past midnight has moved data in the night before its own, a port is held
-against its 30 nights, and a topology holds until the next is read; so nights are worked out from files of other nights too.
+Slots and routes come before. A log that runs past midnight has moved data in the night before its own, a port is compared
+with its 30 nights, and a topology holds until the next is read; so nights are worked out from files of other nights too.
 """
 
 from collections import defaultdict
@@ -23,7 +23,7 @@ TOPOLOGY: Final = frozenset(("fabric_link", "fabric_node", "fabric_name"))
 _LONG_NIGHTS: Final = 7
 _ITS_OWN: Final = range(1)
 _AROUND: Final = range(-1, 2)
-# By what is worked out, the tables that give it nights, and those that it reads with their nights, seen from its own.
+# For each table to compute: the tables that decide its nights, and those that it reads, with their nights relative to its own.
 READ: Final[Mapping[str, tuple[frozenset[str], Mapping[str, range]]]] = {
     "link_usual": (frozenset(("link_interval",)), {"link_interval": _ITS_OWN}),
     "link_trouble": (
@@ -46,7 +46,7 @@ READ: Final[Mapping[str, tuple[frozenset[str], Mapping[str, range]]]] = {
     ),
     "log_fabric": (frozenset(("job_route",)), {"job_route": _ITS_OWN, "log_link": _ITS_OWN, "job_link": _AROUND}),
 }
-# What does not read each other.
+# Tables of a step do not read each other.
 _STEPS: Final = (("link_usual",), ("link_trouble",), ("link_hour", "log_link"), ("log_fabric",))
 _OF_LOGS: Final = frozenset(("log_link", "log_fabric"))
 _ORDER: Final = {

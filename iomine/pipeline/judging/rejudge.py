@@ -40,7 +40,7 @@ from iomine.views.passing import Connection
 from iomine.views.query import answer, answer_own, open_catalog, set_variables
 from iomine.views.trial import SITE_LIMITS
 
-# A query takes its second to plan, so small nights share one, and here no verdict is to be written, whose texts take memory.
+# Planning a query takes a second, so small nights share one; and here no verdicts, whose texts take memory, are written.
 _COMPARED_AT_ONCE: Final = 100_000
 _WHOSE: Final = ("code", "user", "uid", "app")
 _CHANGES: Final = ("now_fired_count", "no_longer_fired_count", "other_count")

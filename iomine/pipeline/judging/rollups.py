@@ -1,7 +1,7 @@
-"""Sums of nights, which stay when the logs leave that they are made of; `docs/decisions/rollups.md` argues which, and when.
+"""Sums of nights, which stay when their logs leave; `docs/decisions/rollups.md` says which sums, and when.
 
 As long as a night's logs are there its sums are recomputed from all of them. Once they have left, sums of logs that come late
-are laid beside the old ones.
+are written next to the old ones.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,12 +21,12 @@ from iomine.pipeline.judging.uncommitted import views_over
 from iomine.pipeline.workers.model import Workers
 from iomine.schema.registry import arrow_schema
 
-# Logs that are summed up at once: of records there are many for each, of verdicts few are findings.
+# Logs that are summed up at once: each has many records, but few of its verdicts are findings.
 _AT_ONCE: Final = {"app_night": 100_000, "finding_night": 100_000, "mount_night": JUDGED_AT_ONCE, "layer_night": JUDGED_AT_ONCE}
 ROLL_UPS: Final = tuple(_AT_ONCE)
 OF_VERDICTS: Final = ("app_night", "finding_night")
 KNOWN: Final = "known_log"
-# A log may end so long before its job does.
+# A log may end this long before its job does.
 _LONGEST_JOB: Final = timedelta(days=31)
 
 
@@ -37,7 +37,7 @@ def roll_up(
     views: Iterable[str] = ROLL_UPS,
     workers: Callable[[], Workers] | None = None,
 ) -> list[LakeFile]:
-    """Sums of nights, and beside them those of logs that have left.
+    """Sums of nights, next to the sums of logs that have left.
 
     Args:
         staging: the folder to write to.

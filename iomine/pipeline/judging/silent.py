@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 from iomine.lake import LakeFile
 from iomine.triggers.model import Below, Threshold, Trigger
 
-# What a file says of a group of its rows, whose columns have these names.
+# Names of the columns of a row group, and its metadata in the file.
 _Group = tuple[list[str], pq.RowGroupMetaData]
 
 

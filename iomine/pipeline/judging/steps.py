@@ -19,7 +19,7 @@ Steps = Generator[Sequence[Task], Sequence[Any], _Returned]
 
 
 def beside(*plans: Steps[_Returned]) -> Steps[list[_Returned]]:
-    """Plans whose steps are one: the first of all, then the second of all that have one, and so on.
+    """Merges plans step by step: the first steps of all plans, then the second steps of all that have one, and so on.
 
     Args:
         plans: what to do.

@@ -1,6 +1,6 @@
 """What servers saw of the nights of a sweep: intervals between readings of their counters, and what logs met with.
 
-An interval that ends in a night may have begun in the one before, and logs are held against what was usual in the last 30
+An interval that ends in a night may have begun in the one before, and logs are compared with what was usual in the last 30
 nights; so nights that get readings or logs are worked out from files of other nights too.
 """
 
@@ -27,7 +27,7 @@ USUAL_NIGHTS: Final = 30
 _MOUNTED_NIGHTS: Final = 7
 _OF_LOG: Final = ("log", "posix_file", "stdio_file", "dfs_file", "special_file", "file_name")
 _SHAPE: Final = (*_OF_LOG, "lustre_component")
-# By what is worked out, the tables that it reads, and nights before its own of which it reads them.
+# For each table to compute: the tables that it reads, and how many nights before its own it reads of each.
 LOOKED_BACK: Final[dict[str, dict[str, int]]] = {
     "server_interval": dict.fromkeys(READINGS, 1),
     "server_slot": dict.fromkeys(("server_interval", "log", "job", "owner_doubt"), USUAL_NIGHTS),
@@ -63,7 +63,7 @@ def interval_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[P
 
 
 def slot_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> Steps[list[LakeFile]]:
-    """What jobs had targets do, and all and logs had OSTs move, in the nights whose intervals, logs or jobs are new."""
+    """What jobs made targets do, and what all clients and logs moved on OSTs, in nights with new intervals, logs or jobs."""
     nights = _nights(set(touched) & _having({"server_interval"}, there))
     return _files((yield [task for view in SLOTS for task in _tasks(staging, view, there, nights)]))
 
@@ -84,13 +84,13 @@ def system_state_files(
     """
     nights = set(touched) & _having({"server_slot"}, there)
     logs = [file for file in there if file.table == "log"]
-    # Night by night, since a log is held against what servers did in the nights before its own.
+    # Night by night, since a log is compared with what servers did in the nights before its own.
     found = [span for night in sorted(nights) for span in spans((file for file in logs if file.partition == night), at_once)]
     return _files((yield _tasks(staging, "weather", there, found)))
 
 
 def run_files(staging: Path, there: Sequence[LakeFile], found: Sequence[Span]) -> Steps[list[LakeFile]]:
-    """What the logs of nights did, and how long that took beside runs of their lineages in nights before.
+    """What the logs of nights did, and how long that took compared with runs of their lineages in earlier nights.
 
     Args:
         staging: the folder to write to.
@@ -100,7 +100,7 @@ def run_files(staging: Path, there: Sequence[LakeFile], found: Sequence[Span]) -
     nights = {partition for span in found for partition in span.partitions}
     shapes = _files((yield _tasks(staging, "run_shape", there, found)))
     kept = [file for file in there if file.table != "run_shape" or file.partition not in nights]
-    # A run is held against others of its lineage, whose ids may lie in any part of their nights.
+    # A run is compared with others of its lineage, whose ids may be in any part of their nights.
     whole = dict.fromkeys(Span(span.cluster, span.nights, 0) for span in found)
     return [*shapes, *_files((yield _tasks(staging, "run_usual", [*kept, *shapes], whole)))]
 

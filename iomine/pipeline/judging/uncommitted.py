@@ -17,7 +17,7 @@ from iomine.views.passing import Connection, hold, hold_files, hold_made, passin
 from iomine.views.query import Variable, answer_own, set_variables
 from iomine.views.site import SiteView, ours_beneath
 
-# Of what is held in memory; rows of heat maps are long.
+# Limits for what is held in memory, in bytes too, since rows of heat maps are long.
 _HELD_ROWS: Final = 122_880
 _HELD_BYTES: Final = 16 * MIB
 
@@ -27,7 +27,7 @@ class UncommittedViews:
 
     Args:
         con: to the views.
-        held: files that are so little that they are read once and held, None where they are more.
+        held: files small enough to be read once and held in memory, None if they are larger.
     """
 
     def __init__(self, con: Connection, held: Mapping[str, Sequence[str]] | None) -> None:
@@ -43,7 +43,7 @@ class UncommittedViews:
     def make(self, table: str, span: Span) -> pa.Table:
         """Works out the features of a span, and shows them as rows of their table of the lake, which had none.
 
-        What is no number is not known, and is NULL: NaN would be beyond every threshold, and in no file's statistics.
+        NaN becomes NULL, which means unknown: NaN would be beyond every threshold, and is in no file's statistics.
 
         Returns:
             These rows, with `cluster` and `night`, in any order.
@@ -54,7 +54,7 @@ class UncommittedViews:
         return answer_own(self._con, f"FROM lake.{table}")
 
     def hold(self, name: str, rows: pa.Table) -> None:
-        """Shows rows as a table of the connection's own, in the place of those of that name before."""
+        """Shows rows as a table of the connection's own, replacing earlier ones of that name."""
         self._con.register(name, rows)
 
     def hold_shared(self, views: Collection[str], span: Span, made: Collection[str]) -> None:

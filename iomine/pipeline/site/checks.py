@@ -28,7 +28,7 @@ _NIGHT: Final = ("cluster", "night", "log_id")
 
 @lru_cache(maxsize=8)
 def checked(files: tuple[RuleFile, ...]) -> SiteRules:
-    """The rules in files that keep to the form, bind, and answer their cases; that is worked out once for the same files."""
+    """The rules in files that keep to the form, bind, and answer their cases; the result is cached for the same files."""
     rules = load_rules(files)
     sources = b"".join(Path(module.__file__ or "").read_bytes() for module in (site, trial))
     made_from = (files, __version__, sha256(template(find_views())).digest(), sources, Path(__file__).read_bytes())
@@ -65,7 +65,7 @@ def _check_trigger(trigger: Trigger, tried: Tried) -> None:
     states = _states(trigger)
     for case, state in zip(trigger.cases, states, strict=True):
         if case.state != state:
-            raise UsageError(f"the case {case.name!r} is {state}, and is to be {case.state}.")
+            raise UsageError(f"the case {case.name!r} is {state}, but must be {case.state}.")
 
 
 def _states(trigger: Trigger) -> list[str]:

@@ -1,8 +1,8 @@
 """All that a site sets, in one file: `iomine.toml`.
 
 Tables of the names of today's files (`digest`, `access`, `retention`, `thresholds`, `slurm`, `fabric`, `views`) hold what these
-files hold, and are read by who reads the files. What no other file says stands here: the warehouse, clusters with the places of
-their logs, workers, and what a night consists of.
+files hold, and the same code reads them. Settings that no other file has stand here: the warehouse, clusters with the places of
+their logs, workers, and the parts of a night.
 """
 
 import json
@@ -45,7 +45,9 @@ class ClusterSettings(SiteSettings):
     whose: ClassVar[str] = "cluster"
     logs: Lines = setting((), "Folders of its logs, with the day as strftime writes it, such as /darshan/logs/%Y/%-m/%-d.")
     stats: Lines = setting((), "Folders or files of its statistics and accounting, likewise.")
-    days: Count = setting(2, "Days whose folders a night sweeps, its own the last: logs lie with the day on which a run began.")
+    days: Count = setting(
+        2, "Days whose folders a night sweeps, its own day last: a log is in the folder of the day on which its run began."
+    )
     time_zone: Line = setting("UTC", "Time zone of statistics and accounting that do not say it.")
     most_processes: CountOrZero = setting(0, "Processes that a run can have; a log that claims more is in doubt. 0: not known.")
 
@@ -77,8 +79,8 @@ class NightlySettings(SiteSettings):
 
     whose: ClassVar[str] = "nightly"
     digest: bool = setting(False, "Whether mails are sent, as the table digest says.")
-    outbox: Line = setting("", "Folder that gets the mails in place of the mail server; empty: none.")
-    notify: bool = setting(False, "Whether operators get a notice of what crosses a threshold of digest.notices.")
+    outbox: Line = setting("", "Folder that gets the mails instead of the mail server; empty: none.")
+    notify: bool = setting(False, "Whether operators get a notice if a metric crosses a threshold of digest.notices.")
     site: Line = setting("", "Folder that gets dashboard, tables and reports as files for a web server; empty: none.")
     metrics: Line = setting("", "File that gets figures for Prometheus's node_exporter after each sweep; empty: none.")
 
@@ -95,7 +97,7 @@ class SiteConfig(SiteSettings):
     nightly: NightlySettings = setting(NightlySettings(), "What `iomine nightly` does after the sweeps.")
     digest: Settings = setting(Settings(), "Mails; as digest.toml.")
     access: AccessSettings = setting(
-        AccessSettings(), "Who sees what in `iomine serve`; as access.toml. Without it: loopback, all."
+        AccessSettings(), "Who sees what in `iomine serve`; as access.toml. Without it: loopback only, everything."
     )
     retention: Retention = setting(Retention(), "For how long what is kept; as retention.toml.")
     thresholds: Mapping[str, Mapping[str, float]] = setting({}, "Thresholds by trigger and metric; as thresholds.toml.")
@@ -141,7 +143,7 @@ def site_config(root: Path) -> SiteConfig:
 
 
 def _own(root: Path) -> None:
-    """Checks what no file of another name says; who reads these says more of what is wrong."""
+    """Checks the settings that no file of another name has; the readers of the other files report their own faults."""
     config = config_of(root)
     if config is None:
         return
@@ -247,7 +249,7 @@ def folders(patterns: Iterable[str], night: date, days: int) -> list[Path]:
 def merged(root: Path) -> tuple[str, list[Path]]:
     """One `iomine.toml` that says what the files of a warehouse say, and which files these are.
 
-    Comments stay, but for those of `sources.toml`, of which each line goes to the table of its cluster.
+    Comments stay, except those of `sources.toml`, because each of its lines goes to the table of its cluster.
 
     Raises:
         UsageError: a file cannot be read or is not TOML, says what the `iomine.toml` that is there says too, or is written in a

@@ -3,7 +3,7 @@
 After how many days it packs the files of logs is set beside that.
 
 A night's rows of a table leave the lake with the sweep that finds them past their days; `docs/decisions/retention.md`
-argues what may leave, and from when days are counted. With its logs everything leaves that belongs to them, but for the sums.
+argues what may leave, and from when days are counted. When logs leave, everything that belongs to them leaves too, except sums.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,9 +28,9 @@ from iomine.views.model import tables_read
 RETENTION_FILE: Final = "retention.toml"
 # Not a table, but pages: the reports of logs, which leave with the logs or their verdicts at the latest.
 REPORT: Final = "report"
-# What was read of these long ago may still hold, and is the only word on it.
+# Old readings of these may still hold, and may be the only ones.
 _SNAPSHOTS: Final = ("fabric_link", "fabric_name", "fabric_node", "fabric_route")
-# What the template asks for: what is large and is looked at soon or never.
+# Days in the template, for tables that are large and are read soon or never.
 SUGGESTED_DAYS: Final = {
     "lustre_counter": 40,
     "lustre_rate": 40,
@@ -55,7 +55,9 @@ class Packing(SiteSettings):
     after_days: CountOrZero = setting(0, "Days after which a sweep packs the logs that it finds and has read; 0 for never.")
     into: Line = setting("", "Folder of the archive, from the root on.")
     files: Annotated[int, Field(ge=1, le=MOST_FILES)] = setting(1, "Over how many tar files logs are spread.")
-    remove: bool = setting(False, "Whether a log's file goes, once its bytes were read back from the archive and are the same.")
+    remove: bool = setting(
+        False, "Whether a log's file is deleted once its bytes were read back from the archive and are the same."
+    )
 
 
 class Retention(SiteSettings):
@@ -127,7 +129,7 @@ def parse_retention(toml: Toml) -> dict[str, int]:
     days = {name: count for name, count in given.items() if count}
     for name in ROLL_UPS:
         if name in days and days[name] < days.get("log", days[name] + 1):
-            raise UsageError(f"{name} is made of logs: give it as many days as log has, or more, or 0 for ever.")
+            raise UsageError(f"{name} is made of logs: keep it as many days as log, or more, or 0 for ever.")
     return days
 
 
@@ -177,4 +179,4 @@ def _check_table(name: str) -> None:
     if name not in {*TABLES, REPORT}:
         raise UsageError(f"There is no table {name}: {did_you_mean(name, TABLES) or 'docs/views.md names them all.'}")
     if name not in perishable():
-        raise UsageError(f"{name} cannot leave the lake, since verdicts or sweeps need it: take its line out.")
+        raise UsageError(f"{name} cannot leave the lake, since verdicts or sweeps need it: remove its line.")

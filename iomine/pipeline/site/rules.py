@@ -39,7 +39,7 @@ def site_rules(warehouse: Warehouse) -> SiteRules:
 
 
 def with_file(warehouse: Warehouse, path: Path) -> tuple[SiteRules, str]:
-    """The rules of a site as they would be with a file, in the place of that of its name; and this name.
+    """The rules of a site as they would be if a file replaced the one of the same name; and this name.
 
     Args:
         warehouse: whose rules these are.
@@ -87,7 +87,7 @@ def _found(root: Path) -> tuple[list[RuleFile], dict[str, str]]:
     twice = [name for name, times in Counter(file.name for file in files).items() if times > 1]
     for name in twice:
         paths = " and ".join(file.path for file in files if file.name == name)
-        left_out[name] = f"{paths} have one name: give one of them another."
+        left_out[name] = f"{paths} have the same name: rename one of them."
     return [file for file in files if file.name not in twice], left_out
 
 
@@ -178,7 +178,7 @@ def _text(held: bytes, path: object) -> str:
 
 @contextmanager
 def _faults_named(path: object) -> Iterator[None]:
-    """Says of what the system refuses which file or folder it is about."""
+    """Turns errors of the system into messages that name the file or folder."""
     try:
         yield
     except FileNotFoundError as error:

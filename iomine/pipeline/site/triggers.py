@@ -34,7 +34,7 @@ def site_triggers(warehouse: Warehouse, thresholds: Path | None = None, rules: S
     triggers = TRIGGERS | rules.triggers
 
     def parse(toml: Toml) -> tuple[SiteThreshold, ...]:
-        # A trigger that is left out must not take the sweep with it.
+        # A trigger that is left out must not end the sweep.
         tables = {code: table for code, table in parse_toml(toml).items() if code not in rules.left_out}
         return parse_thresholds(tables, triggers)
 

@@ -17,12 +17,12 @@ class ViewSettings(SiteSettings):
     )
     regression_side_run_count: Count = setting(3, "Runs on each side of a step, at least: a median of two is their mean.")
     regression_chance_ratio: Amount = setting(
-        0.1, "Share of lineages without a step that may be parted by chance; most of these steps are too small to be listed."
+        0.1, "Share of lineages without a step that may show one by chance; most of these steps are too small to be listed."
     )
     regression_deviations: Amount = setting(
         3.0, "Standard deviations that are usual: a normal distribution passes three in one run of 700."
     )
-    regression_times: Amount = setting(1.5, "Multiple of the median that is usual too, where runs hardly differ.")
+    regression_times: Amount = setting(1.5, "Multiple of the median that still is usual, where runs hardly differ.")
     regression_usual_run_count: Count = setting(
         5, "Runs from which on a single slow run is listed: a median of fewer says little of one."
     )
@@ -31,8 +31,8 @@ class ViewSettings(SiteSettings):
     )
     shared_link_least_ratio: Amount = setting(
         0.25,
-        "Share of what a link moves that storage and other traffic each have then, at least: with less, one is hardly in the "
-        "way.",
+        "Least share of a link's bytes that storage and other traffic must each have then: with less, one hardly disturbs "
+        "the other.",
     )
     compare_same_ratio: Amount = setting(
         0.1, "Relative change up to which `iomine compare` takes nights for the same: no two are alike."

@@ -55,7 +55,7 @@ def commit(sweep: Sweep, judged: Judged) -> Committed:
     if staged.sources:
         rows = pa.Table.from_pylist(staged.sources, schema=arrow_schema("source_file"))
         _commit_rows(sweep, "source_file", pa.concat_tables([before.rows("source_file"), rows]))
-    # A row of what is committed, which is what makes it so.
+    # This row names what is committed, and is the commit.
     row = pa.Table.from_pylist([_row(sweep, staged)], schema=arrow_schema("sweep"))
     _commit_rows(sweep, "sweep", pa.concat_tables([before.rows("sweep"), row]))
     return Committed(judged, sweep.lake.snapshot)
@@ -90,7 +90,7 @@ def _rejects(before: Snapshot, staged: Staged) -> Iterator[Reject]:
     """Rejects of earlier sweeps, except for what this sweep has looked at again, and its own."""
     found = staged.identified.found
     looked_at = {shown(candidate.path) for candidate in (*found.logs, *found.statistics)}
-    # Members of archives lie below them, as files do below folders that are candidates only where they cannot be opened.
+    # A member's path is below its archive's, as a file's is below its folder's; a folder is a candidate only if unreadable.
     readable = {shown(candidate.path) for candidate in found.statistics if not candidate.reason}
     for row in before.rows("reject").to_pylist():
         if row["path"] not in looked_at and readable.isdisjoint(map(str, Path(row["path"]).parents)):

@@ -48,7 +48,7 @@ class Settings:
         recheck: whether to open files too that have not changed since a sweep read them.
 
     Raises:
-        UsageError: the cluster's name is none, or workers are asked for in more ways than one.
+        UsageError: the cluster's name is not valid, or workers are asked for in more ways than one.
     """
 
     paths: tuple[Path, ...]
@@ -111,7 +111,7 @@ def begun(settings: Settings) -> Iterator[Sweep]:
         WarehouseError: the warehouse cannot be read or written, or is of another schema version.
     """
     warehouse, sweep_id = Warehouse(settings.warehouse), uuid.uuid4().hex
-    # What a site has set unfit should not be found out after hours of reading.
+    # A wrong setting of the site should be found before hours of reading.
     triggers, zone = site_triggers(warehouse), site_zone(warehouse, settings.cluster)
     days, packing = site_retention(warehouse), site_packing(warehouse)
     slurm = site_of(warehouse.root) if settings.slurm else None
@@ -121,7 +121,7 @@ def begun(settings: Settings) -> Iterator[Sweep]:
     with as_warehouse_errors(warehouse.root), warehouse.locked():
         warehouse.clear_staging()
         try:
-            # A worker that does not find it there has another file system before it.
+            # A worker that does not find it there sees another file system.
             staging.mkdir(parents=True)
             lake = LakeWriter(warehouse.lake, staging)
             lake.tidy(GRACE_DAYS)

@@ -1,4 +1,4 @@
-"""Separates new inputs from known ones, and from files that are no inputs."""
+"""Separates new inputs from known ones, and from files that are not inputs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -103,7 +103,7 @@ def identify(sweep: Sweep, found: Found) -> Identified:
     count = len(looked_at) + len(rejects) + known
     elsewhere = logs.elsewhere + _elsewhere(sweep, same)
     logs = replace(logs, known=logs.known + known, rejects=(*rejects, *logs.rejects), elsewhere=elsewhere)
-    # A state takes as much memory as all else of a candidate, and is of no use any more.
+    # A state takes as much memory as the rest of a candidate, and is no longer needed.
     paths = tuple(candidate._replace(state=None) for candidate in found.logs)
     return Identified(replace(found, logs=paths), logs, _statistics(sweep, found, unread), count, files)
 
@@ -173,7 +173,7 @@ def _logs(
 
 
 def _as_runs(looked_at: Iterable[tuple[Candidate, Identity | UnreadableError]], begun_at: datetime) -> list[_LookedAt]:
-    """Logs in the order of their paths, with one in place of all files of a run."""
+    """Logs in the order of their paths, with one entry for all files of a run."""
     logs: list[_LookedAt] = []
     parts: dict[str, tuple[Candidate, Identity]] = {}
     for candidate, identity in looked_at:

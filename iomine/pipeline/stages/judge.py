@@ -41,7 +41,7 @@ def judge(sweep: Sweep, merged: Merged) -> Judged:
     if not merged.files:
         return Judged(merged)
     lake = merged.staged.identified.found.snapshot.files
-    # Late readings must not take the place of what was worked out from all, once those are past their days.
+    # Late readings must not replace what was worked out from all readings, once these are past their days.
     left = {(table, night) for table, night in sweep.past(replaced(lake, merged.files)) if table in READINGS | PORT_READINGS}
     touched = [file for file in merged.files if (file.table, file.night) not in left]
     site = site_fabric(sweep.warehouse)

@@ -36,7 +36,7 @@ class Merged:
 
 
 def merge(sweep: Sweep, staged: Staged) -> Merged:
-    """Merges staged files with those that are there, but for those that are much larger: to write them again would gain nothing.
+    """Merges staged files with existing ones, except for existing files so large that writing them again would gain nothing.
 
     Raises:
         WarehouseError: files cannot be read or written.
@@ -68,7 +68,7 @@ def merge(sweep: Sweep, staged: Staged) -> Merged:
 def _pieces(old: Sequence[LakeFile], new: Sequence[LakeFile]) -> Iterator[tuple[LakeFile, ...]]:
     """Files of a partition that become one, in their order; a file that is alone keeps its bytes.
 
-    Old ones stay alone that are large, or much larger than all that would be merged with them. So a row is written again as often
+    Old files stay alone if they are large, or much larger than what would be merged with them. So a row is written again as often
     as its night grows severalfold, and a night has few files.
     """
     size = sum(file.size_bytes for file in new)
@@ -97,7 +97,7 @@ def _to_merge_bytes(piece: Sequence[LakeFile]) -> int:
 
 
 def _first(file: LakeFile) -> str:
-    """What is least in a staged file's first column, such as the log id, by which files are laid end to end."""
+    """The least value in a staged file's first column, such as the log id; files are put in order by it."""
     metadata = pq.read_metadata(file.path)
     # A night has thousands of these files, and to read the column takes seven times as long.
     found = (metadata.row_group(number).column(0).statistics for number in range(metadata.num_row_groups))

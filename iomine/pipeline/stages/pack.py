@@ -1,4 +1,4 @@
-"""Packs logs that are past the days of their files, once readers see what they say."""
+"""Packs logs that are past the days of their files, once readers see their content."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class OldPacked:
 
 
 def pack_old(sweep: Sweep, published: Published) -> OldPacked:
-    """Packs what the site's settings say; that it cannot be done is no fault of the sweep, which has ended well."""
+    """Packs what the site's settings say; a failure here is not a failure of the sweep, which has ended well."""
     if not sweep.packing.after_days:
         return OldPacked()
     packing, done = sweep.packing, Packed()
@@ -46,7 +46,7 @@ def pack_old(sweep: Sweep, published: Published) -> OldPacked:
 
 
 def _old(sweep: Sweep, published: Published) -> list[ToPack]:
-    """Logs that the lake has, and that are files yet, by path."""
+    """Logs that the lake has and whose files still exist, by path."""
     staged = published.committed.judged.merged.staged
     unread = {reject["sha256"] for reject in staged.log_rejects}
     logs = [log for log in (*staged.identified.logs.new, *staged.identified.logs.at_hand) if log.sha256 not in unread]

@@ -108,7 +108,7 @@ def _read_logs(sweep: Sweep, new: Sequence[plan.NewLog], so_far: _Read) -> None:
 
 
 def _read_statistics(sweep: Sweep, identified: Identified, so_far: _Read) -> int:
-    """Reads of equal bytes one first: only then it is known whether the others say anything new; returns how many do not."""
+    """Reads one of several equal inputs first, which shows whether the others say anything new; returns how many do not."""
     new, cluster = identified.statistics.new, sweep.settings.cluster
     if not new:
         return 0
@@ -133,7 +133,7 @@ def _read_statistics(sweep: Sweep, identified: Identified, so_far: _Read) -> int
 def _read_each(sweep: Sweep, inputs: Sequence[NewInput], so_far: _Read, done: int, total: int) -> None:
     if not inputs:
         return
-    # They are read in the worker itself, so that what kills one must not be the sweep.
+    # They are read in the worker itself, so an input that kills its reader must not kill the sweep.
     workers = sweep.pool.workers()
     pieces = plan.cut(((each, each.size_bytes) for each in inputs), workers.capacity())
     work = [InputBatch(sweep.settings.cluster, sweep.zone, tuple(piece)) for piece, _ in pieces]

@@ -22,12 +22,12 @@ class Summary:
         known: logs whose bytes the lake had already, or had twice among the candidates.
         elsewhere: how many of the known belong to each other cluster.
         rejected: candidates that could not be read.
-        statistics: the same of readings of servers and accounting, of which an archive may hold many.
+        statistics: the same for readings of servers and accounting, of which an archive may hold many.
         reasons: how many of all were rejected for each reason.
         nights: nights that got logs.
         findings: findings about the logs of those nights.
         seconds: how long it took.
-        reports: reports that say anything else than before.
+        reports: reports that have changed.
         unreported: why other reports could not be written.
         packed: logs that were packed, since they are past the days that their files are kept.
         removed: files of such logs that were removed.
@@ -53,7 +53,7 @@ class Summary:
 
 
 def report(sweep: Sweep, published: Published) -> Summary:
-    """Writes reports that say anything else than before, drops those past their days, and packs logs past theirs.
+    """Writes reports that have changed, drops those past their days, and packs logs past theirs.
 
     Raises:
         WarehouseError: files cannot be read or written.

@@ -1,1 +1,1 @@
-"""An older warehouse becomes one of today's: its logs are read again, or worked out from the rows that are kept of them."""
+"""Upgrades an older warehouse: its logs are read again, or rebuilt from the rows that are kept of them."""

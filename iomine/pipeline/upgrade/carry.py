@@ -1,4 +1,4 @@
-"""Rows of an older lake that nothing can be read again for: readings of servers, sums of nights whose logs have left, history."""
+"""Rows of an older lake that cannot be read again: readings of servers, sums of nights whose logs have left, history."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,13 +26,13 @@ READ_TABLES: Final = tuple(
         }
     )
 )
-# What stays when the readings leave that it is made of.
+# Tables that stay when the readings that they are made of leave.
 _INTERVALS: Final = {"server_interval": READINGS, "link_interval": PORT_READINGS}
 # What a column was called before.
 _FORMER: Final[Mapping[str, Mapping[str, str]]] = {"target_fullness": {"capacity_bytes": "total_bytes"}}
-# Where an empty text stood for none, up to version 1; it never says anything.
+# Columns in which an empty text stood for none, up to version 1.
 _EMPTY: Final[Mapping[str, str]] = {"module": "reason", "lustre_component": "pool_name", "job": "doubt"}
-# Columns that meant something else up to a version, and of which what they mean now is not known.
+# Columns that meant something else up to a version, and whose values in today's meaning are not known.
 _BLANK: Final[Mapping[int, Mapping[str, Collection[str]]]] = {
     1: {
         "app_night": ("cost_core_seconds", "io_core_seconds", "timed_core_seconds"),
@@ -43,7 +43,7 @@ _BLANK: Final[Mapping[int, Mapping[str, Collection[str]]]] = {
 
 
 def closed_nights(old: Snapshot, cluster: str) -> set[Partition]:
-    """Nights of a cluster of which sums are all that is left."""
+    """Nights of a cluster of which only sums are left."""
     logged = {file.partition for file in old.of("log")}
     return {file.partition for file in old.of(KNOWN) if file.partition and file.cluster == cluster} - logged
 

@@ -1,4 +1,4 @@
-"""A log as its rows in the lake have it, for what follows from them to be worked out again once its file is gone."""
+"""Rebuilds a log from its rows in the lake once its file is gone, so that everything else can be derived from it again."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -40,9 +40,9 @@ _ABOUT: Final = ("module", "file_name", "mount", "metadata", "app_phase")
 # Tables whose rows are what a log holds; all others of logs follow from these.
 RAW_TABLES: Final = tuple(dict.fromkeys((*_ABOUT, *(table for tables in _TABLES_OF.values() for table in tables))))
 _READ: Final = ("log", _QUALITY, *RAW_TABLES)
-# What is the same of all logs that versions without the column read: none of theirs had its paths cut.
+# Values that are the same for all logs read by versions without the column: none of these had its paths cut.
 _SAME_OF_ALL: Final[Mapping[str, tuple[str, Any]]] = {"file_name": ("is_path_cut", False)}
-# A reader gives these as lists, and arrays of the others.
+# Tables that a reader gives as lists; it gives the others as arrays.
 _LISTS: Final = frozenset(_ABOUT)
 _COUNTERS: Final = {layout.table: layout for layout in LAYOUTS.values() if not layout.trailing_words}
 _NUMBERS: Final = ("nprocs", "run_seconds")
@@ -98,13 +98,13 @@ def rows_of(log_id: str, kept: Mapping[str, pa.Table], most_processes: int | Non
 
     Args:
         log_id: the log.
-        kept: rows by table, in today's columns, of which those that the lake is older than are NULL.
+        kept: rows by table, in today's columns; columns that the older lake does not have are NULL.
         most_processes: that its cluster has room for, None where that is not known.
     """
     (header,) = kept["log"].to_pylist()
     doubts = kept[_QUALITY].drop_columns(["log_id"]).to_pylist() if _QUALITY in kept else []
     rows = tables_of(_log(log_id, header, doubts, kept), header["path"], most_processes)
-    # What was not known has not become so; and this host may name its users otherwise than the one that read the log.
+    # Unknown values stay unknown; and on this host users may have other names than on the one that read the log.
     stays = {name: [header[name]] for name in ("name_uid", *_NUMBERS) if header[name] is None or name == "name_uid"}
     rows["log"] = [{**part, **stays} for part in rows["log"]]
     if doubts:
@@ -206,7 +206,7 @@ def _with_earlier(doubts: Sequence[Mapping[str, Any]], parts: Iterable[Columns])
 
 
 def _marked(module: dict[str, Any], kept: Mapping[str, pa.Table]) -> dict[str, Any]:
-    """The row of a module; of one whose records have left, it says so."""
+    """The row of a module; it says so if the records of the module have left."""
     if not module["record_count"] or module["state"] == "unread":
         return module
     tables = _TABLES_OF.get(module["module"], ())

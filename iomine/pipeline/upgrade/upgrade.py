@@ -1,7 +1,7 @@
-"""Upgrades a warehouse: sweeps what it holds into a lake beside its own, and then puts that in the place of its own.
+"""Upgrades a warehouse: sweeps its content into a second lake, which then replaces its own.
 
-Why it is so: docs/decisions/upgrade.md. The lake beside is in the warehouse's folder `upgrade`, and grows by sweeps, each of some
-nights of a cluster, which know each other's work as all sweeps do. So a killed upgrade goes on where it was.
+The reasons are in docs/decisions/upgrade.md. The second lake is in the warehouse's folder `upgrade` and grows by sweeps, each of
+some nights of a cluster, which know each other's work as all sweeps do. So a killed upgrade continues where it stopped.
 """
 
 import json
@@ -53,7 +53,7 @@ from iomine.sources.model import LARGEST_BYTES
 _FOLDER: Final = "upgrade"
 _NOTE: Final = "upgrade.json"
 _SWEEP: Final = "sweep"
-# Of logs that are worked out by a worker at a time.
+# Logs that a worker rebuilds at a time.
 _PIECE: Final = 100
 # Logs after which what was done so far is kept, should the upgrade be killed.
 _AT_ONCE: Final = 20_000
@@ -98,7 +98,7 @@ class Outcome:
         read: logs that were read again.
         rebuilt: logs whose files are gone, worked out from the rows that were kept of them.
         rejected: logs that this program cannot read.
-        incomplete: of the rebuilt, those of which rows had left that something would follow from; that is unknown now.
+        incomplete: rebuilt logs that had lost rows from which something is derived; that is unknown now.
         statistics_read: readings and accounting that were read again.
         statistics_kept: those whose rows were kept.
         closed_nights: nights whose logs had left, of which sums were kept.
@@ -125,8 +125,8 @@ class _Unit:
         id: of the sweep.
         cluster: the machine.
         nights: its nights.
-        is_first: of its cluster, with which go readings and what has no night.
-        is_first_of_all: with which goes what has no cluster.
+        is_first: whether it is the first of its cluster, which takes readings and rows without a night.
+        is_first_of_all: whether it is the first of all, which takes rows without a cluster.
     """
 
     id: str
@@ -192,7 +192,7 @@ def _upgraded(settings: Settings, warehouse: Warehouse, beside: Warehouse, versi
     old = warehouse.lake.snapshot_of_any_version()
     upgrade_id = _begun_before(beside, old, version)
     if old.rows(_SWEEP)["sweep_id"][-1].as_py() == upgrade_id:
-        # Killed when all was done but to say so.
+        # It was killed when all was done except setting the version.
         return _outcome(beside, old, version)
     for file in warehouse.root.glob("*.toml"):
         shutil.copy2(file, beside.root)
@@ -214,7 +214,7 @@ def _upgraded(settings: Settings, warehouse: Warehouse, beside: Warehouse, versi
 
 
 def _begun_before(beside: Warehouse, old: Snapshot, version: int) -> str:
-    """Id of the upgrade that has begun on this very state of the warehouse; else of a new one, whose lake is empty."""
+    """Id of the upgrade that has begun on this very state of the warehouse; otherwise of a new one, whose lake is empty."""
     note = beside.root / _NOTE
     state = {"from": version, "to": SCHEMA_VERSION, "sweep": old.versions[_SWEEP], "reader_version": __version__}
     last = old.rows(_SWEEP)["sweep_id"][-1].as_py()
@@ -409,7 +409,7 @@ def _outcome(beside: Warehouse, old: Snapshot, version: int) -> Outcome:
 
 
 def _take_over(warehouse: Warehouse, beside: Warehouse, upgrade_id: str, outcome: Outcome) -> None:
-    """Puts the lake beside in the place of the older one. The last commit is that of the table `sweep`, which makes it so."""
+    """Replaces the older lake by the second one. The last commit is that of the table `sweep`, which makes it final."""
     new = beside.lake.snapshot()
     warehouse.clear_staging()
     staging = warehouse.staging / upgrade_id

@@ -48,7 +48,7 @@ NO_PAGES: Final[dict[str, object]] = {
 }
 
 _NOBODY: Final = "There was no worker for {time}: see what keeps them, and sweep again; what was published stays."
-# What workers would import one by one is there when they are forked.
+# Modules that are loaded before workers are forked, so that workers need not import them one by one.
 _PRELOADED: Final = ["distributed", "iomine.pipeline.ingest.work", "iomine.pipeline.judging.judge", "iomine.pipeline.reports"]
 
 
@@ -59,7 +59,7 @@ class Workers:
     Attributes:
         client: hands work to them.
         most_threads: how many threads they may come to have, 0 where that is not known.
-        patience_seconds: how long to wait while there is not one of them.
+        patience_seconds: how long to wait while there is no worker.
     """
 
     client: Client
@@ -100,7 +100,7 @@ def check(scheduler: str) -> None:
     try:
         greeted = asyncio.run(asyncio.wait_for(_kind_of(scheduler), _ANSWER_SECONDS))
     except Exception as error:
-        # What is no scheduler may answer anything, and Dask take it for anything.
+        # Another server may answer anything, and Dask may misread the answer in any way.
         raise UsageError(f"No Dask scheduler answers at {scheduler}: start one, or leave --scheduler out.") from error
     if greeted != "Scheduler":
         raise UsageError(f"At {scheduler} is not a Dask scheduler but a {greeted}: give the scheduler's address.")
@@ -114,7 +114,7 @@ async def _kind_of(address: str) -> str:
 
 def hush() -> None:
     """Silences Dask's messages about failures: this module reports each in one sentence."""
-    # To be said each time, since Prefect sets every logger back; the client's has a level of its own.
+    # Set each time, since Prefect resets every logger; the client's has a level of its own.
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
 
@@ -146,7 +146,7 @@ def own_workers(count: int | None = None) -> Iterator[Workers]:
         count: how many to start; one for each processor if None.
     """
     hush()
-    # Scratch space is for this run only, and not for the folder that somebody happened to stand in.
+    # Scratch space is for this run only, and must not be in the current folder.
     settings = {
         "temporary-directory": tempfile.gettempdir(),
         "distributed.worker.memory.terminate": False,
@@ -192,7 +192,7 @@ def _closed_at_last(cluster: LocalCluster) -> Iterator[LocalCluster]:
         try:
             cluster.close()
         except (AssertionError, OSError, RuntimeError, ValueError):
-            # Or it would try again when the process ends.
+            # Otherwise it would try again when the process ends.
             cluster.shutdown_on_close = False
             _end_at_once(cluster)
 

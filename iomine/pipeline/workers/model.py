@@ -1,4 +1,4 @@
-"""What workers are to those who have work for them."""
+"""The interface of workers, for modules that have work for them."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +16,7 @@ UNDONE: Final = "Workers could not do a part of the work ({what})."
 
 @dataclass(frozen=True, slots=True)
 class Smaller(Generic[Item]):
-    """What to do instead of an item that its workers died of."""
+    """Smaller items to try instead of an item that killed its workers."""
 
     items: tuple[Item, ...]
 
@@ -42,9 +42,9 @@ class Workers(Protocol):
 
 
 class Here:
-    """This process, in place of workers that would take longer to start than the work takes.
+    """This process, instead of workers that would take longer to start than the work takes.
 
-    A log is read in a process of its own here as there.
+    A log is read in a process of its own here too.
     """
 
     @property

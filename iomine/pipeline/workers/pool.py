@@ -38,7 +38,7 @@ class WorkerPool:
             is_little: workers of our own take longer to start than the work takes: while there are none, this process does it.
 
         Raises:
-            UsageError: there are none to be had.
+            UsageError: no workers are available.
             WorkersError: their scheduler was lost, and cannot be had again.
         """
         if is_little and self._workers is None and self._scheduler is None and self._slurm is None:
@@ -49,7 +49,7 @@ class WorkerPool:
             except UsageError as error:
                 if self._workers is None:
                     raise
-                # It was no misuse when the work began.
+                # The settings were right when the work began, so this is not a usage error.
                 raise WorkersError(LOST) from error
         return self._workers
 

@@ -36,7 +36,7 @@ _ORPHAN_SECONDS: Final = 60
 # Jobs are given back when there has been nothing for them to do for so long: a queue may take hours to give them again.
 _IDLE_SECONDS: Final = 60
 _ANSWER_SECONDS: Final = 60
-# A worker leaves in peace before Slurm ends its job: what it had in hand is then no mark against a log.
+# A worker stops before Slurm ends its job, so that the log that it had in hand is not blamed.
 _LIFETIME_RATIO: Final = 0.85
 _STAGGER_RATIO: Final = 0.1
 _ENVIRONMENT: Final = (
@@ -89,10 +89,10 @@ def site_of(root: Path) -> SlurmSite:
     """The settings of a warehouse.
 
     Args:
-        root: folder of the warehouse, in which `slurm.toml` stands.
+        root: folder of the warehouse, which holds `slurm.toml`.
 
     Raises:
-        UsageError: there is no such file, it cannot be read, or a setting in it is none or not fit.
+        UsageError: there is no such file, it cannot be read, or a setting in it is unknown or not fit.
     """
     file = root / "slurm.toml"
     if not has_site_file(file):
@@ -152,7 +152,7 @@ def _job(site: SlurmSite) -> Mapping[str, Any]:
     """A job, in the words of dask-jobqueue."""
     seconds = site.walltime_minutes * 60
     lifetime, stagger = math.floor(seconds * _LIFETIME_RATIO), math.floor(seconds * _STAGGER_RATIO)
-    # Else Slurm writes a file for each job into the folder that somebody happened to stand in.
+    # Otherwise Slurm writes a file for each job into the current folder.
     silence = () if site.log_directory else ("--output=/dev/null", "--error=/dev/null")
     return {
         "job_name": _JOB_NAME,

@@ -18,7 +18,7 @@ ACCOUNTING = {
         Kind.TEXT,
         Privacy.WORD,
         job_name="Name of the job.",
-        node_list="Compute nodes of the job, as the scheduler folds them.",
+        node_list="Compute nodes of the job, in the scheduler's short notation.",
     ),
     **defined(
         Kind.TEXT,

@@ -25,8 +25,8 @@ ACTIVITY = {
         shared_mpiio_read_count="Blocking MPI-IO reads of shared files; NULL if none was seen but some may be missing.",
         shared_mpiio_write_count="Blocking MPI-IO writes to shared files; NULL if none was seen but some may be missing.",
         collective_request_count="Collective and split MPI-IO requests; NULL if none was seen but some may be missing.",
-        lustre_file_count="Files on Lustre that POSIX moved bytes from or to; NULL where none was seen and some may lie there.",
-        shared_lustre_file_count="Of those on Lustre, files of several ranks; NULL where none was seen and some may lie there.",
+        lustre_file_count="Files on Lustre that POSIX moved bytes from or to; NULL if none was seen but some may be there.",
+        shared_lustre_file_count="Such files on Lustre that several ranks share; NULL if none was seen but some may be there.",
         striped_file_count="Files with stripes on several OSTs that POSIX moved bytes from or to; NULL where none is known.",
         shared_record_count="POSIX records that all ranks share.",
         own_record_count="POSIX records of single ranks.",
@@ -50,6 +50,6 @@ ACTIVITY = {
         host_lack="Why the hosts of ranks are not known, NULL where they are.",
         phase_lack="Why phases of I/O are not known, NULL where they are.",
         stat_lack="Why stats may not have been counted, NULL where they are.",
-        statistics_lack="Why it is not known how servers fared, NULL where it is.",
+        statistics_lack="Why the state of the servers is not known, NULL where it is.",
     ),
 }

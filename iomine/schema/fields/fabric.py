@@ -8,14 +8,14 @@ FABRIC = {
         Privacy.WORD,
         guid="GUID of a switch or an adapter, 16 hex digits; of a directed link, of the end that sends.",
         peer_guid="GUID of the other end.",
-        port_guid="GUID of the port, which an adapter has beside its own; NULL where the input does not say it.",
+        port_guid="GUID of the port, which an adapter has in addition to its own; NULL where the input does not say it.",
         peer_port_guid="GUID of the port at the other end.",
         chassis_guid="GUID of the chassis that a chip is part of (`sysimgguid`).",
     ),
     **defined(
         Kind.TEXT,
         Privacy.PATH,
-        link_id="Names a link: `guid/port` of its lesser end.",
+        link_id="Id of a link: the lesser `guid/port` of its two ends.",
     ),
     **defined(
         Kind.TEXT,
@@ -23,7 +23,7 @@ FABRIC = {
         description="What a device of the fabric calls itself.",
         place="Where a device stands: its leaf switch or chassis, where the input says it.",
         name="What is named: a guid, a network address or a storage target.",
-        alias="What that is: a host, or the network id of a server.",
+        alias="What the name stands for: a host, or the network id of a server.",
         bundle="What a device is drawn as until opened: the switch of a host, the chassis of a chip; NULL where it stands alone.",
     ),
     **defined(
@@ -90,7 +90,7 @@ FABRIC = {
         packet_count="Packets sent over a directed link.",
         multicast_packet_count="Multicast packets sent over a directed link.",
         switch_count="Switches that a log's I/O passes.",
-        leaf_switch_count="Switches that a log's nodes hang on.",
+        leaf_switch_count="Switches that a log's nodes are attached to.",
         tier_count="Tiers of switches that a log's I/O passes.",
     ),
     **defined(
@@ -101,7 +101,7 @@ FABRIC = {
         storage_bytes="Bytes of logs' I/O, summed over logs.",
         other_bytes="Bytes counted beyond those of logs' I/O: MPI and all else; never negative.",
         routed_bytes="Bytes of a log's I/O that could be put onto links.",
-        straggler_bytes="Of these, bytes of the nodes on which the log's slow ranks ran; NULL where no rank is known to be slow.",
+        straggler_bytes="Routed bytes of the nodes on which the log's slow ranks ran; NULL where no rank is known to be slow.",
         host_link_bytes="Bytes of a log's I/O on the links of its nodes.",
         server_link_bytes="Bytes of a log's I/O on the links of servers.",
     ),
@@ -113,7 +113,7 @@ FABRIC = {
         multicast_packet_ratio="Share of multicast packets in packets sent.",
         slot_ratio="Share of a log's bytes in one direction that it moved in the ten minutes.",
         host_ratio="Share of a log's bytes in one direction that a node moved.",
-        same_switch_ratio="Share of pairs of a log's nodes that hang on one switch.",
+        same_switch_ratio="Share of pairs of a log's nodes that are attached to one switch.",
     ),
     **defined(
         Kind.FLAG,

@@ -1,4 +1,4 @@
-"""What forwarders would make of requests."""
+"""What forwarders would leave of requests."""
 
 from iomine.schema.fields.kinds import Kind, Privacy, defined
 
@@ -8,7 +8,7 @@ FORWARDING = {
         Privacy.OPEN,
         mapping="How ranks go to forwarders: host, blocks (equal blocks of ranks), or aggregators (as MPI-IO chose them).",
         merge_mode=(
-            "What merging takes: blocking (nothing, ranks wait for each other as in collective calls), write_behind, "
+            "What merging requires: blocking (nothing, ranks wait for each other as in collective calls), write_behind, "
             "read_ahead, or at_most (reads in an order that nobody can foresee)."
         ),
         cost_reason="Why it is not known what a request costs; NULL where it is.",
@@ -16,26 +16,26 @@ FORWARDING = {
     ),
     **defined(
         Kind.COUNT,
-        forwarder_count="Forwarders that gather requests; in forwarding, the least that leave within 10 % of the fewest.",
+        forwarder_count="Forwarders that gather requests; in forwarding, the smallest number within 10 % of the fewest left.",
         left_count="Requests that are left when forwarders have merged what touches.",
         stripe_client_count="Distinct pairs of a stripe and a rank that touches it.",
         left_stripe_client_count="Distinct pairs of a stripe and a forwarder that touches it.",
-        most_forwarder_count="The most forwarders that leave within 10 % of the fewest requests.",
+        most_forwarder_count="Largest number of forwarders that leaves within 10 % of the fewest requests.",
         gathered_read_count="Traced reads that forwarders could gather, one longer than 4 MiB counted as several.",
-        left_read_count="Of these, those that are left.",
-        read_forwarder_count="Forwarders that leave so many reads: the most that still leave four times fewer.",
+        left_read_count="Reads that are left of gathered_read_count.",
+        read_forwarder_count="Forwarders that leave left_read_count reads: the most that still leave four times fewer.",
         gathered_write_count="Traced writes that forwarders could gather, one longer than 4 MiB counted as several.",
-        left_write_count="Of these, those that are left.",
-        write_forwarder_count="Forwarders that leave so many writes: the most that still leave four times fewer.",
+        left_write_count="Writes that are left of gathered_write_count.",
+        write_forwarder_count="Forwarders that leave left_write_count writes: the most that still leave four times fewer.",
         gathered_file_count=(
             "Files that one writer for each twelve ranks would leave of those of one rank each; NULL where not four times fewer."
         ),
-        most_left_count="Requests that so many leave.",
+        most_left_count="Requests that most_forwarder_count forwarders leave.",
     ),
     **defined(
         Kind.SECONDS,
         window_seconds="For how long a forwarder holds requests; NULL where it takes the k-th request of each rank together.",
-        request_cost_seconds="What a request costs beside its bytes: the 10th percentile of requests of at most 64 KiB.",
+        request_cost_seconds="What a request costs apart from its bytes: the 10th percentile of requests of at most 64 KiB.",
     ),
     **defined(
         Kind.CORE_SECONDS,

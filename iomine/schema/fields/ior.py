@@ -17,7 +17,7 @@ IOR = {
     **defined(
         Kind.TEXT,
         Privacy.HINTS,
-        hints="MPI-IO hints, as `name=value;name=value`: of the opened file, else those asked for; NULL where IOR shows none.",
+        hints="MPI-IO hints, as `name=value;name=value`: of the opened file, or those asked for; NULL where IOR shows none.",
     ),
     **defined(
         Kind.LABEL,

@@ -52,7 +52,7 @@ class Privacy(Enum):
 
     # Words of this program, of Darshan, or of servers, which no user chooses: they stay.
     OPEN = auto()
-    # Words of other programs, which text that went astray may stand in place of: those that everybody knows stay.
+    # Words of other programs, in whose place stray text may stand: words that everybody knows stay.
     TERM = auto()
     # Names that a site gives: users, accounts, hosts, queues.
     NAME = auto()
@@ -64,7 +64,7 @@ class Privacy(Enum):
     COMMAND = auto()
     # MPI-IO hints and the like: `name=value;name=value`.
     HINTS = auto()
-    # Ids of jobs as text, and names in their place: views identify them by their digits.
+    # Ids of jobs as text, and names instead of them: views identify them by their digits.
     JOB = auto()
     # Storage targets: views read file system and index from `scratch-OST001a`.
     TARGET = auto()

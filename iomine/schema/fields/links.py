@@ -1,4 +1,4 @@
-"""What was wrong with links of the fabric when, what logs met there, and how they are called."""
+"""What was wrong with links of the fabric and when, what logs met there, and the names of links."""
 
 from iomine.schema.fields.kinds import Kind, Privacy, defined
 
@@ -7,15 +7,15 @@ LINKS = {
         Kind.TEXT,
         Privacy.WORD,
         device=(
-            "What the end of a link is called: its host, what it calls itself, or else its GUID; of a directed link, of the end "
+            "Name of the end of a link: its host, its own description, or otherwise its GUID; of a directed link, of the end "
             "that sends."
         ),
-        peer_device="What the other end is called.",
+        peer_device="Name of the other end.",
         faulty_link="Both ends of the link that was faulty for most of the log's I/O, of those that the log depended on.",
         congested_link="Both ends of the link that was congested for most of the log's I/O, of those that the log depended on.",
         collision_link="Both ends of the link on which the log's I/O met with other traffic for longest.",
         straggler_link="Both ends of the faulty link that carried all bytes of the log's stragglers.",
-        leaf_switches="Switches that the log's nodes hang on, the first eight by name.",
+        leaf_switches="Switches that the log's nodes are attached to, the first eight by name.",
     ),
     **defined(Kind.TEXT, Privacy.NAME, peer_user="User of the other job."),
     **defined(Kind.TEXT, Privacy.JOB, peer_job_id="Id of the other job."),
@@ -32,7 +32,7 @@ LINKS = {
         congested_others="Who else moved data over the congested link meanwhile, the most first.",
         fabric_rule="What the fabric shows of slow I/O, in a sentence.",
         fabric_gap="What is not known of the log's way over the fabric, NULL where all is.",
-        fabric_lack="Why it is not known how the fabric fared, NULL where it is.",
+        fabric_lack="Why the state of the fabric is not known, NULL where it is.",
     ),
     **defined(
         Kind.LABEL,
@@ -53,13 +53,13 @@ LINKS = {
     **defined(
         Kind.COUNT,
         interval_count="Intervals between readings.",
-        faulty_slot_count="Ten minutes in which the link was faulty.",
-        congested_slot_count="Ten minutes in which the link was congested.",
+        faulty_slot_count="Ten-minute slots in which the link was faulty.",
+        congested_slot_count="Ten-minute slots in which the link was congested.",
         collision_slot_count=(
-            "Ten minutes in which storage and other traffic each had a quarter of a link that was half full or more."
+            "Ten-minute slots in which storage and other traffic each had a quarter of a link that was half full or more."
         ),
-        counted_slot_count="Ten minutes in which counters of the link were read.",
-        io_slot_count="Ten minutes in which the log did I/O.",
+        counted_slot_count="Ten-minute slots in which counters of the link were read.",
+        io_slot_count="Ten-minute slots in which the log did I/O.",
         heavy_link_count="Links that carried a quarter of the log's bytes or more, or all bytes of its stragglers.",
         host_link_count="Links between the log's nodes and their switches that its I/O passed.",
     ),
@@ -70,7 +70,7 @@ LINKS = {
         wait_times_ratio="Ticks of waiting for each word, over what is usual there or a hundredth of a tick if that is more.",
         degraded_ratio="Capacity of the link over the most that it was read to have, where that is less.",
         peak_utilisation_ratio="Highest utilisation of the link in ten minutes.",
-        link_user_ratio="Share of the bytes on the link that was its user's with most of them.",
+        link_user_ratio="Share of the bytes on the link that belongs to the user with most of them.",
         link_bytes_ratio="Share of the log's bytes that passed the link.",
         link_straggler_ratio="Share of the bytes of the log's stragglers that passed the link.",
         link_trouble_own_ratio="Share of the bytes on the link that was the log's own while something was wrong.",
@@ -87,7 +87,7 @@ LINKS = {
             "Share of the ten minutes of the log's I/O in which it met with other traffic on a link that was half full or more."
         ),
         collision_other_ratio="Share of the bytes on that link that was no log's I/O.",
-        scatter_ratio="Switches that the log's nodes hang on, over those that as many nodes need.",
+        scatter_ratio="Switches that the log's nodes are attached to, over those that as many nodes need.",
         link_share_ratio="Share of the bytes on the link that was the job's.",
         peer_share_ratio="Share of the bytes on the link that was the other job's, or other traffic's.",
         storage_ratio="Share of the bytes on the link that was storage traffic.",
@@ -109,6 +109,6 @@ LINKS = {
         is_congested="Whether the link was full, or data waited there ten times as long as usual.",
         is_host_end="Whether one end of the link is a host.",
         is_between_switches="Whether both ends of the link are switches.",
-        is_missing="Whether a later reading of an end has the link no more, and its ports have no other.",
+        is_missing="Whether a later reading of an end no longer has the link, and its ports have no other link.",
     ),
 }

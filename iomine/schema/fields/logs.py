@@ -12,7 +12,7 @@ LOGS = {
         derivation="What failed: the table whose rows it would have made, or `verdict` where the log could not be judged.",
         module="Name of a Darshan module.",
         doubt_check=(
-            "What a number in doubt was held against: order, clock, future, length, processes (all of the header), negative, "
+            "What a number in doubt was compared with: order, clock, future, length, processes (all of the header), negative, "
             "set back (a time below 0), not finite, too fine, too many, run, ranks, sizes, trace."
         ),
         state="State: of a module read, unsound, unsupported or unread; of a verdict fired, clear, not applicable or unknown.",
@@ -74,7 +74,7 @@ LOGS = {
         Kind.TEXT,
         Privacy.DIGEST,
         log_id="First 16 hex digits of the SHA-256 of the log file's bytes.",
-        lineage_id="Id of runs of the same: of a user's application at one scale, that move data the same ways.",
+        lineage_id="Id shared by runs of one user's application at one scale that move data in the same ways.",
     ),
     **defined(
         Kind.LABEL,
@@ -135,7 +135,7 @@ LOGS = {
         is_complete="True where nothing that the answer needs is missing from the log.",
         is_owner_confirmed=(
             "True where the owner of the file is whom the log names; false where file, record, file name and accounting name "
-            "several users; NULL where nothing is known, as of files that a collector owns."
+            "several users; NULL where nothing is known, as for files that a collector owns."
         ),
     ),
     **defined(
@@ -189,8 +189,8 @@ LOGS = {
     ),
     **defined(
         Kind.NUMBER,
-        doubted_value="The number in doubt, in the unit of its column: that which is furthest off; NULL where it is none.",
-        doubt_limit="The most, of numbers that are too small the least, that there can be; NULL where that is not one number.",
+        doubted_value="The number in doubt that is furthest off, in the unit of its column; NULL where it is not a number.",
+        doubt_limit="The largest possible value, or the smallest if the number is too small; NULL where that is not one number.",
     ),
     **defined(
         Kind.COUNT,
@@ -201,7 +201,7 @@ LOGS = {
         finding_count="Number of findings.",
         bin_count="Number of time bins.",
         fs_ost_count="OSTs of the whole file system, where the log says so (Lustre records of version 1).",
-        doubted_record_count="Records of the table with such a number.",
+        doubted_record_count="Records of the table with a number in doubt.",
         fs_mdt_count="MDTs of the whole file system, where the log says so (Lustre records of version 1).",
     ),
 }
@@ -237,7 +237,7 @@ SWEEPS = {
     ),
     **defined(
         Kind.FLAG,
-        is_final="True where the bytes themselves are at fault, so that reading them again is in vain.",
+        is_final="True where the bytes themselves are at fault, so reading them again is of no use.",
     ),
     **defined(
         Kind.COUNT,
@@ -245,7 +245,7 @@ SWEEPS = {
         ingested_count="Logs read and committed.",
         known_count="Candidates whose bytes were in the lake already.",
         rejected_count="Candidates that could not be read.",
-        statistics_found_count="Readings of servers and accounting that were found, those in archives each by itself.",
+        statistics_found_count="Readings of servers and accounting that were found, each one in an archive counted.",
         statistics_ingested_count="Readings that were read and committed.",
         statistics_known_count="Readings whose bytes were in the lake already, of the same moment.",
         statistics_rejected_count="Readings that could not be read.",

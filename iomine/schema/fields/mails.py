@@ -12,7 +12,7 @@ MAILS = {
             "for good."
         ),
         mail_part=(
-            "How a mail lists a finding: as an entry, as a sign of the same under an entry, or as better; empty to operators."
+            "How a mail lists a finding: as an entry, as a sign of the same under an entry, or as better; empty for operators."
         ),
         answer="What the reader asked for since: acknowledge (never mail it again), snooze (mail it later), or stop (no mails).",
     ),
@@ -30,7 +30,7 @@ MAILS = {
     ),
     **defined(
         Kind.DATE,
-        told_night="UTC date on which a mail that lists a finding was sent, of an outcome the first one; empty where none was.",
-        answer_night="UTC date on which the reader asked for it.",
+        told_night="UTC date on which a mail that lists a finding was sent, for an outcome the first; empty if none was.",
+        answer_night="UTC date on which the reader gave the answer.",
     ),
 }

@@ -1,4 +1,4 @@
-"""The I/O model: classes of phases that do the same, with weights, where their time goes, and what it would be elsewhere."""
+"""The I/O model: classes of phases that do the same, with weights, where their time goes, and predictions for other systems."""
 
 from iomine.schema.fields.kinds import Kind, Privacy, defined
 
@@ -35,12 +35,12 @@ MODELS = {
     ),
     **defined(
         Kind.BYTES,
-        request_bytes="Length of requests, but for headers: their (lower) median by trace, the commonest by counters.",
+        request_bytes="Length of requests, headers left out: their (lower) median by trace, the commonest by counters.",
         bytes_per_rank="Bytes of a rank in a phase, the (lower) median; by counters on one file, in all phases together.",
         block_bytes="Bytes of consecutive requests together: of most bytes by trace, of all by counters.",
         first_offset_bytes="Where the first phase begins for the first rank, by the law of first offsets.",
-        rank_step_bytes="From where a phase begins for a rank to where it does for the next; empty where that differs.",
-        phase_step_bytes="From where a phase begins for a rank to where the next does; empty where the class has one phase.",
+        rank_step_bytes="Distance between the starts of a phase for consecutive ranks; empty where that differs.",
+        phase_step_bytes="Distance between the starts of consecutive phases for a rank; empty where the class has one phase.",
     ),
     **defined(
         Kind.RATIO,
@@ -64,17 +64,17 @@ MODELS = {
         Kind.LABEL,
         Privacy.OPEN,
         replay_fidelity=(
-            "How like the class IOR's line is: exact (the same requests of each rank in their order), unordered (in another "
+            "Match of IOR's line to the class: exact (the same requests of each rank in their order), unordered (in another "
             "order), or bytes (as many bytes in requests of that size, in other places); empty where IOR cannot."
         ),
     ),
     **defined(
         Kind.TEXT,
         Privacy.OPEN,
-        ior_options="Options of the IOR line that replays the class, but for files; empty where IOR cannot.",
+        ior_options="Options of the IOR line that replays the class, except for files; empty where IOR cannot.",
         replay_reason="Why that line is not exact, or why there is none.",
     ),
-    # What it would be elsewhere, by IOR.
+    # Predicted times on other systems, from IOR.
     **defined(
         Kind.FLAG,
         is_buffered="True where IOR's requests were collective with hints that gather them at aggregators (romio_cb_…=enable).",
@@ -91,9 +91,9 @@ MODELS = {
     **defined(
         Kind.SECONDS,
         predicted_seconds="Time of the mean rank in requests on the system, by IOR's data time; NULL where that is unknown.",
-        least_predicted_seconds="The same by the least of IOR's repetitions, 5 % less.",
-        most_predicted_seconds="The same by the most of IOR's repetitions, 5 % more.",
-        measured_seconds="Time of the mean rank in requests of what was predicted, where the log ran on the system.",
+        least_predicted_seconds="predicted_seconds by the fastest of IOR's repetitions, less 5 %.",
+        most_predicted_seconds="predicted_seconds by the slowest of IOR's repetitions, plus 5 %.",
+        measured_seconds="Measured time of the mean rank in the requests that were predicted, where the log ran on the system.",
     ),
     **defined(
         Kind.RATIO,

@@ -1,4 +1,4 @@
-"""Two runs beside each other: what the I/O time of each was spent on, and what the earlier one was like."""
+"""Two runs beside each other: what the I/O time of each was spent on, and the numbers of the earlier one."""
 
 from iomine.schema.fields.kinds import Kind, Privacy, defined
 

@@ -36,12 +36,12 @@ RADIAL = {
     ),
     **defined(
         Kind.NUMBER,
-        least_value="Least value, in bytes, or in seconds to 1 in 256; below 0 where clocks that differ say so.",
+        least_value="Least value, in bytes, or in seconds to 1 in 256; below 0 where clocks differ.",
         most_value="Highest value, in bytes, or in seconds to 1 in 256.",
         position="Where in the order of ranks the node lies, as the mean of its ranks: 0 is the first rank, 1 the last.",
         median_log10="Median of the common logarithms of the values, none of which counts as less than 1 us or 1 B.",
     ),
-    **defined(Kind.TEXT, Privacy.WORD, node_label="What the node is called: a host, a mount point or a path."),
+    **defined(Kind.TEXT, Privacy.WORD, node_label="Name of the node: a host, a mount point or a path."),
     **defined(Kind.TEXT, Privacy.NAME, skew_host="Host with the largest correction of its clock."),
     **defined(Kind.TEXT, Privacy.SENTENCE, missing="What the ring lacks and why, NULL where it lacks nothing."),
     **defined(

@@ -19,7 +19,7 @@ RANKS = {
     ),
     **defined(
         Kind.OST,
-        straggler_ost_id="Slow OST on which most of the time lies by which stragglers exceed the median rank.",
+        straggler_ost_id="Slow OST with most of the time by which stragglers exceed the median rank.",
     ),
     **defined(
         Kind.INTEGER,
@@ -40,7 +40,7 @@ RANKS = {
         straggler_slowdown_ratio="Time for a request (or for a byte, if less) of the slowest straggler, over the median rank's.",
         late_seconds_ratio="Share of the MPI-IO time that not even the slowest rank's POSIX calls beneath explain.",
         late_run_ratio="Share of the run that ranks on average spent so.",
-        straggler_ost_ratio="Share, of the time by which stragglers exceed the median rank, of ranks that use slow OSTs.",
+        straggler_ost_ratio="Share of ranks that use slow OSTs in the time by which stragglers exceed the median rank.",
         straggler_wait_ratio="Share of the run by which the slowest straggler's I/O time exceeds the median rank's.",
         bytes_max_over_mean_ratio="Bytes of the rank that moved most, over the mean of all ranks.",
         bytes_variation_ratio="Standard deviation of ranks' bytes over their mean.",
@@ -77,15 +77,15 @@ RANKS = {
         rank0_read_core_seconds="Time that rank 0 spent in reads.",
         rank0_write_core_seconds="Time that rank 0 spent in writes.",
         rank0_core_seconds="Time that rank 0 spent in reads and writes.",
-        rank0_read_idle_core_seconds="At least so long did other ranks no I/O while rank 0 read, summed over these.",
-        rank0_write_idle_core_seconds="At least so long did other ranks no I/O while rank 0 wrote, summed over these.",
-        rank0_idle_core_seconds="At least so long did other ranks no I/O while rank 0 read or wrote, summed over these.",
+        rank0_read_idle_core_seconds="Core-seconds (a lower bound) in which other ranks did no I/O while rank 0 read.",
+        rank0_write_idle_core_seconds="Core-seconds (a lower bound) in which other ranks did no I/O while rank 0 wrote.",
+        rank0_idle_core_seconds="Core-seconds (a lower bound) in which other ranks did no I/O while rank 0 read or wrote.",
         heaviest_rank_idle_core_seconds=(
-            "At least so long did other ranks no I/O while the rank with most bytes read or wrote, summed over these."
+            "Core-seconds (a lower bound) in which other ranks did no I/O while the rank with most bytes read or wrote."
         ),
         straggler_idle_core_seconds=(
-            "I/O time by which the slowest straggler exceeds other ranks with I/O that are none, of each at most as much as the "
-            "median rank, summed over these."
+            "I/O time by which the slowest straggler exceeds other ranks, at most its excess over the median rank each, summed "
+            "over ranks with I/O that are not stragglers."
         ),
     ),
 }

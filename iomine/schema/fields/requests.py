@@ -1,4 +1,4 @@
-"""Requests: how many, how large, how they lie, and which are in vain."""
+"""Requests: how many, how large, where in files, and which are useless."""
 
 from iomine.schema.fields.kinds import Kind, Privacy, defined
 
@@ -8,7 +8,7 @@ REQUESTS = {
         small_read_bytes="Reads of fewer bytes are small; a setting.",
         small_write_bytes="Writes of fewer bytes are small; a setting.",
         asked_bytes="Bytes that the program asked to move: through MPI-IO where a file goes through it, otherwise through POSIX.",
-        again_bytes="Bytes that were moved again: those asked for, less those that were touched at all.",
+        again_bytes="Bytes that were moved again: bytes asked for, less bytes touched at least once.",
         sync_interval_bytes="Bytes written for each sync, of files with 16 MiB or less for each.",
         reread_bytes="Bytes that were read again: by the same rank where a trace shows it, otherwise by any.",
         rewritten_bytes="Bytes that were written again: by the same rank where a trace shows it, otherwise by any.",
@@ -125,10 +125,10 @@ DRISHTI = {
         small_shared_read_ratio="Share of reads in shared records that were small.",
         small_shared_write_ratio="Share of writes in shared records that were small.",
         shared_bytes_spread_ratio=(
-            "Of the shared record where it is highest: bytes that slowest and fastest rank differ by, over bytes of all ranks."
+            "Bytes by which slowest and fastest rank differ, over bytes of all ranks; of the shared record where it is highest."
         ),
         shared_seconds_spread_ratio=(
-            "Of the shared record where it is highest: I/O time that slowest and fastest rank differ by, over that of all ranks."
+            "I/O time by which slowest and fastest rank differ, over that of all ranks; of the shared record where it is highest."
         ),
         own_read_spread_ratio=(
             "Of the file where it is highest, among records that are not shared: most bytes read by a rank less fewest, "

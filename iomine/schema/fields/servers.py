@@ -59,7 +59,7 @@ SERVERS = {
         slowed_job_count="Jobs whose requests a target took at least twice as long for as usual.",
         logged_job_count="Jobs that have a log.",
         jobless_log_count="Logs of jobs that accounting does not know.",
-        row_count="Rows that came of it.",
+        row_count="Rows that the input gave.",
     ),
     **defined(
         Kind.NUMBER,
@@ -91,13 +91,13 @@ SERVERS = {
         service_seconds="Time in which the server dealt with requests, summed over them.",
         usual_service_seconds=(
             "Time that the same requests usually take: for each kind and size, of the application in nights before where five "
-            "jobs ran it, else of other users."
+            "jobs ran it, otherwise of other users."
         ),
     ),
     **defined(
         Kind.RATIO,
         server_slowdown_ratio="Time in which the servers dealt with requests, over the time that these usually take.",
-        user_ratio="Share of the busy time of the target that was its user's with most of it.",
+        user_ratio="Share of the busy time of the target that belongs to the user with most of it.",
         logged_ratio="Share of the node-hours that belong to jobs with a log.",
         own_bytes_ratio=(
             "Share of what the log's OSTs moved meanwhile that was its own by Darshan; of a whole file system, its user's."
@@ -105,7 +105,7 @@ SERVERS = {
         fullest_ratio="Share of its bytes that were in use on the fullest OST.",
         load_over_mean_ratio="Busy time of the targets that were used, over the mean of all targets of their kind meanwhile.",
         own_ratio="Share of the busy time of the targets that a job used, while it used them, that was its own.",
-        neighbour_ratio="Share of that time that was the one user's who had most of what was not its own.",
+        neighbour_ratio="Share of the targets' busy time, while a job used them, of the other user with most of it.",
     ),
     **defined(
         Kind.BYTES,
@@ -121,7 +121,7 @@ WEATHER = {
         Privacy.OPEN,
         weather_verdict=(
             "Whose fault slow I/O was: application, system, neighbour or fabric (a link), each on evidence; unexplained where "
-            "none speaks for either, unclear where data is missing."
+            "there is no evidence, unclear where data is missing."
         ),
         server_verdict=(
             "What servers show of slow I/O: fair where they were as quick as usual, own where its user kept them busy, system, "
@@ -140,7 +140,7 @@ WEATHER = {
         Privacy.OPEN,
         weather_rule="Rule by which the verdict was given, in words, with what was ruled out and by which data.",
         server_rule="What servers show of slow I/O, in a sentence.",
-        differences="What the log did otherwise than half of the runs that it is held against, and by how much.",
+        differences="What the log did differently from half of the runs that it is compared with, and by how much.",
     ),
     **defined(
         Kind.NUMBER,
@@ -155,18 +155,18 @@ WEATHER = {
     **defined(
         Kind.COUNT,
         mdt_rpc_count="Requests that metadata targets dealt with.",
-        lineage_run_count="Runs of the log's lineage in the 30 nights before, up to five of a night, that it is held against.",
-        alike_run_count="Of these, runs that did the same: no bytes, requests, opens, files, ranks and OSTs differ by half.",
+        lineage_run_count="Runs of the log's lineage in the 30 nights before, up to five of a night, that it is compared with.",
+        alike_run_count="Such runs that did the same: bytes, requests, opens, files, ranks and OSTs differ by less than half.",
     ),
     **defined(
         Kind.RATIO,
         weather_slowdown_ratio="How many times as long the log's I/O took as it would have with servers as quick as usual.",
         run_slowdown_ratio=(
             "I/O time of the log over the median of runs of its lineage in nights before: of those that did the same where there "
-            "are three, or where they were far quicker, else of all."
+            "are three, or where they were far quicker, otherwise of all."
         ),
         did_more_ratio=(
-            "How many times as long the log's I/O should take by what it did, beside runs of its lineage: bytes, requests and "
+            "How many times as long the log's I/O should take by what it did, versus runs of its lineage: bytes, requests and "
             "opens weigh as much as they took there; or how files, ranks and OSTs changed, if that is more. Empty where it did "
             "the same."
         ),

@@ -9,12 +9,12 @@ TRACES = {
         traced_count="Requests in the trace.",
         overwriting_rank_count="Ranks that wrote the same bytes, of the file with most of these.",
         host_count="Compute nodes whose ranks read or wrote, as far as they are known.",
-        stayed_small_count="Collective calls, at least so many, that ranks carried out themselves, of files with small requests.",
+        stayed_small_count="Collective calls (a lower bound) that ranks carried out themselves, of files with small requests.",
     ),
     **defined(
         Kind.BYTES,
-        ranks_reread_bytes="Bytes that a rank read and another too, each counted once less than it has such ranks.",
-        hosts_reread_bytes="Bytes that ranks of several nodes read, each counted once less than it has such nodes.",
+        ranks_reread_bytes="Bytes that several ranks read, each counted once less than the number of these ranks.",
+        hosts_reread_bytes="Bytes that ranks of several nodes read, each counted once less than the number of these nodes.",
         overwritten_bytes="Bytes of files that more than one rank wrote, each counted once.",
     ),
     **defined(
@@ -39,8 +39,8 @@ TRACES = {
     **defined(
         Kind.TEXT,
         Privacy.OPEN,
-        overlap_evidence="What is known of the bytes that several ranks touched: trace, or empty.",
-        transform_evidence="What is known of the requests that MPI-IO made: trace, or empty.",
+        overlap_evidence="What the bytes that several ranks touched are known from: trace, or empty.",
+        transform_evidence="What the requests that MPI-IO made are known from: trace, or empty.",
     ),
     **defined(
         Kind.TEXT,
@@ -48,7 +48,7 @@ TRACES = {
         ranks_reread_path="File of which most bytes were read by several ranks.",
         overwritten_path="File of which most bytes were written by several ranks.",
         shared_stripe_path="File of which most stripes were written by several ranks.",
-        straddle_path="File with most requests that touch several stripes, where they could do with one.",
+        straddle_path="File with most requests that touch several stripes, where one would do.",
         stayed_small_path="File in which collective calls that stayed independent took most time.",
         sieve_read_path="File of which MPI-IO read most bytes in order to write.",
     ),
@@ -63,7 +63,7 @@ DERIVED = {
     **defined(
         Kind.LABEL,
         Privacy.WORD,
-        app_layer="What a step is one of, as the tracer has it: an application, a data loader, a framework.",
+        app_layer="What a step belongs to, as the tracer names it: an application, a data loader, a framework.",
     ),
     **defined(
         Kind.COUNT,
@@ -74,7 +74,7 @@ DERIVED = {
     ),
     **defined(
         Kind.BYTES,
-        moved_bytes="Bytes moved, each as often as it was.",
+        moved_bytes="Bytes moved, each counted as often as it was moved.",
         touched_bytes="Bytes of the file that were moved at all, each counted once.",
     ),
     **defined(
@@ -89,8 +89,8 @@ DERIVED = {
     **defined(
         Kind.BYTES,
         stride_bytes="From the start of a request, or of a block of consecutive ones, to that of the next; negative backwards.",
-        again_rank_bytes="Bytes that a rank moved again: those that it moved, less those that it touched; summed over ranks.",
-        again_host_bytes="Bytes of a rank that another of its host touched too, each counted once less than it has such ranks.",
+        again_rank_bytes="Bytes that a rank moved again: bytes moved, less bytes touched; summed over ranks.",
+        again_host_bytes="Bytes that several ranks of a host touched, each counted once less than the number of these ranks.",
         overlap_bytes="Bytes of the file that more than one rank touched, each counted once.",
     ),
     **defined(
@@ -114,7 +114,7 @@ DERIVED = {
     ),
     **defined(
         Kind.FLAG,
-        is_comparable="True where a slow rank or file cannot pass for a slow OST: it served several, or ones that others served.",
+        is_comparable="True where no rank or file explains the pace of the OST: it had several, or ones that other OSTs had too.",
         is_slow=(
             "True where the OST was over 3 times as slow as the median OST, out of line with the others, and made each rank wait "
             "over 5 seconds; empty where that is not known."
@@ -149,7 +149,7 @@ DERIVED = {
     ),
     **defined(
         Kind.COUNT,
-        stayed_independent_count="Collective calls, at least so many, whose bytes the asking rank moved itself.",
+        stayed_independent_count="Collective calls (a lower bound) whose bytes the asking rank moved itself.",
         mpiio_request_count="MPI-IO requests that move something.",
         posix_request_count="POSIX requests that move something, without reads within MPI-IO writes.",
         sieve_read_count="POSIX reads within MPI-IO writes, made to write back more than was asked for.",
@@ -185,13 +185,13 @@ PHASES = {
         slow_ost_evidence="What the slow OST's times are known from: records of files on one OST, or trace.",
         phase_evidence="What phases are known from: trace or heatmap.",
         period_method="How the period was found: starts (of phases), or spectrum (of the bytes moved in each moment).",
-        ost_evidence="What bytes by OST are known from: trace, or spread where a file's bytes are parted evenly over its OSTs.",
+        ost_evidence="What bytes by OST are known from: trace, or spread where a file's bytes are divided evenly over its OSTs.",
     ),
     **defined(
         Kind.OST,
         busiest_ost_id="Index of the OST that got most bytes.",
         slow_ost_id="Index of the slow OST that cost most time beyond what the median OST would have taken.",
-        phase_straggler_ost_id="Slow OST on which most of the time lies of ranks that were slowest in phases with stragglers.",
+        phase_straggler_ost_id="Slow OST with most of the time of ranks that were slowest in phases with stragglers.",
         ost="Index of the OST on which a request begins, empty where it is not known.",
     ),
     **defined(
@@ -203,7 +203,7 @@ PHASES = {
         Kind.CORE_SECONDS,
         busiest_ost_core_seconds="Time that ranks spent in requests to the OST that got most bytes.",
         slow_ost_core_seconds="Time in requests to slow OSTs beyond what the median OST would have taken for them.",
-        phase_straggler_core_seconds="Time of the slowest rank in phases that have stragglers, over all of these.",
+        phase_straggler_core_seconds="Time of the slowest rank in phases that have stragglers, summed over these phases.",
     ),
     **defined(
         Kind.COUNT,
@@ -229,24 +229,24 @@ PHASES = {
         phase_straggler_ratio="Share of the phases in which a rank was a straggler.",
         phase_straggler_seconds_ratio="Share of the run that the slowest ranks of phases with stragglers spent in them.",
         phase_straggler_ost_ratio=(
-            "Share, of the time that the slowest ranks spent in phases with stragglers, of ranks whose time lies on a slow OST."
+            "Share of ranks whose time is on a slow OST in the time of the slowest ranks in phases with stragglers."
         ),
         slowness_ratio="Time of the OST for a byte, or for a request where that is less, over the median OST's.",
         slow_ost_slowness_ratio="Of the slow OST that cost most, time for a byte (or request, if less) over the median OST's.",
         slow_ost_wait_ratio="Share of the run by which slow OSTs lengthened the I/O of the ranks that used them, on average.",
         ost_max_over_mean_ratio="Bytes of the OST that got most of a log's bytes, over the mean of the OSTs that it used.",
-        busiest_ost_ratio="Share of the busiest OST in the bytes of which it is known on which OST they lie.",
+        busiest_ost_ratio="Share of the busiest OST in the bytes whose OST is known.",
         busiest_ost_seconds_ratio="Share of the run that ranks on average spent in requests to the OST that got most bytes.",
         phases_ratio="Share of the run that all phases last together.",
         longest_phase_ratio="Share of the time in phases that the longest one lasts.",
         period_confidence_ratio="How regularly phases come: 1 where all do after one period, 0 where none does.",
-        spectrum_confidence_ratio="How like themselves the bytes moved are a period of the spectrum later, as a correlation.",
+        spectrum_confidence_ratio="Correlation of the bytes moved with those one spectrum_period_seconds later.",
     ),
     **defined(
         Kind.SECONDS,
         phase_seconds="Time in phases.",
         longest_phase_seconds="Length of the longest phase.",
         period_seconds="Time from the start of a phase to that of the next, where phases come regularly.",
-        spectrum_period_seconds="Time after which the bytes moved are most like themselves; empty where they never are.",
+        spectrum_period_seconds="Time after which the bytes moved repeat themselves best; empty where they do not.",
     ),
 }

@@ -31,7 +31,7 @@ VERDICTS = {
     **defined(
         Kind.NUMBER,
         value="Value of the trigger's first metric for this log.",
-        bar="The threshold that the value was held against.",
+        bar="The threshold that the value was compared with.",
     ),
     **defined(
         Kind.COUNT,
@@ -76,7 +76,7 @@ OFFENDERS = {
     **defined(
         Kind.COUNT,
         finding_log_count="Logs with a finding.",
-        doubtful_log_count="Logs that say something that cannot be, which is left out of sums.",
+        doubtful_log_count="Logs with impossible values, which are left out of sums.",
         user_count="Users.",
         app_count="Programs.",
         night_count="Nights.",
@@ -100,7 +100,7 @@ OFFENDERS = {
         Kind.RATIO,
         cost_change_ratio=(
             "Cost for each night with logs of the machine among the last seven over that among the seven before; NULL where "
-            "that is none, or one of the weeks has no logs."
+            "there was no cost in those, or one of the weeks has no logs."
         ),
         finding_change_ratio=(
             "Findings for each night with logs of the machine among the last seven over those among the seven before; NULL where "
@@ -123,7 +123,7 @@ LINEAGES = {
     **defined(
         Kind.LABEL,
         Privacy.OPEN,
-        regression_kind="What leaves the band of its lineage: a run, or a step since which runs do.",
+        regression_kind="What leaves the band of its lineage: a run, or a step after which runs stay outside.",
         outcome=(
             "What became of a finding that a mail listed: gone, reduced, still there, worse where it is gone but I/O takes "
             "longer for its bytes, or unknown where later runs are too few; not told where no mail listed it."
@@ -138,9 +138,9 @@ LINEAGES = {
         Kind.COUNT,
         lineage_count="Number of lineages.",
         before_count="Runs that could be assessed up to the night on which a mail listed the finding; all where none did.",
-        before_fired_count="Of these, runs in which the trigger fired.",
+        before_fired_count="Of before_count, runs in which the trigger fired.",
         later_count="Runs that could be assessed after that night.",
-        later_fired_count="Of these, runs in which the trigger fired.",
+        later_fired_count="Of later_count, runs in which the trigger fired.",
         clear_since_count="Runs that are clear since the trigger last fired, after that night; all where no mail listed it.",
     ),
     **defined(
@@ -149,7 +149,7 @@ LINEAGES = {
             "I/O time of the slowest rank for a byte, median of the runs since the trigger last fired, over that of runs before; "
             "of runs that move little, for a run."
         ),
-        run_pace_ratio="The same of the length of the run.",
+        run_pace_ratio="As slowest_rank_pace_ratio, for the length of the run.",
     ),
     **defined(
         Kind.FLAG,
@@ -169,7 +169,7 @@ LINEAGES = {
     ),
     **defined(
         Kind.CORE_SECONDS,
-        usual_io_core_seconds="Median of the I/O time of the lineage's runs; of a regression, of those that it is held against.",
+        usual_io_core_seconds="Median of the I/O time of the lineage's runs; of a regression, of those that it is compared with.",
         spread_io_core_seconds="Median absolute deviation of the I/O time.",
         lost_core_seconds="I/O time of a run beyond what is usual for its bytes; of a step, the median over its runs.",
         all_lost_core_seconds="I/O time of all these runs beyond what is usual for their bytes.",
@@ -177,7 +177,7 @@ LINEAGES = {
             "Mean of what the finding cost a run up to the night on which a mail listed it, with the time in which others stood "
             "idle; where clear, nothing."
         ),
-        later_core_seconds="The same of runs after that night.",
+        later_core_seconds="As before_core_seconds, for runs after that night.",
         saved_core_seconds=(
             "What the finding would have cost runs since it was gone or reduced, less what it did; nothing where it is gone and "
             "neither the slowest rank's I/O nor the run got any shorter for its bytes."

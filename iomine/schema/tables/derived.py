@@ -46,7 +46,7 @@ PHASE = Table(
 )
 APP_PHASE = Table(
     "app_phase",
-    "A step of a program above its calls, as a tracer names it, and the I/O of its rank within it; steps may lie in each other.",
+    "A step of a program above its calls, as a tracer names it, and the I/O of its rank within it; steps may be nested.",
     (
         *("log_id", "app_layer", "app_step", "rank", "start_seconds", "end_seconds", "read_seconds", "write_seconds"),
         *("read_bytes", "write_bytes"),
@@ -135,7 +135,7 @@ OST_PACE = Table(
 )
 RANK_OST = Table(
     "rank_ost",
-    "The OST on which most of a rank's time in requests lies, and that time, as far as the OST of requests is known.",
+    "The OST with most of a rank's time in requests, and that time, as far as the OST of requests is known.",
     ("log_id", "layer", "rank", "ost_id", "request_seconds"),
     grain=("log_id", "layer", "rank"),
 )

@@ -28,7 +28,7 @@ FABRIC_ROUTE = Table(
 )
 FABRIC_NAME = Table(
     "fabric_name",
-    "What something of the fabric is also called: a guid, an address or a target, and its host or network id.",
+    "Another name of a guid, an address or a target of the fabric: its host or network id.",
     ("sampled_at", "name_kind", "name", "alias"),
 )
 PORT_READING = Table(

@@ -84,7 +84,7 @@ LOG_SYNC_PROFILE = Table(
 )
 LOG_SLOW_FILE_PROFILE = Table(
     "log_slow_file_profile",
-    "The files of one log whose requests took far longer than those of files alike: same directory, size and access.",
+    "The files of one log whose requests took far longer than those of similar files: same directory, size and access.",
     (
         *("log_id", "is_complete", "slow_file_count", "like_file_count", "slow_file_slowdown_ratio", "slow_file_wait_ratio"),
         *("slow_file_core_seconds", "slow_file_path"),
@@ -187,7 +187,7 @@ LOG_OVERLAP_PROFILE = Table(
 )
 LOG_TRANSFORM_PROFILE = Table(
     "log_transform_profile",
-    "What MPI-IO made of the requests of one log: collective calls that came to nothing, and reads for the sake of writes.",
+    "What MPI-IO made of the requests of one log: collective calls that had no effect, and reads made in order to write.",
     (
         *("log_id", "is_complete", "transform_evidence", "stayed_small_count", "stayed_small_ratio"),
         *("stayed_small_seconds_ratio", "stayed_small_core_seconds", "stayed_small_path", "sieve_read_bytes"),
@@ -198,7 +198,7 @@ LOG_TRANSFORM_PROFILE = Table(
 )
 LOG_WEATHER_PROFILE = Table(
     "log_weather_profile",
-    "How servers dealt with one log's requests and who kept them busy, and how long its I/O took beside runs of its lineage.",
+    "How servers dealt with one log's requests and who kept them busy, and how long its I/O took compared with its lineage.",
     (
         *("log_id", "is_complete", "server_verdict", "server_rule", "weather_slowdown_ratio", "lost_service_seconds"),
         *("slowest_kind", "own_ratio", "neighbour", "neighbour_job_id", "neighbour_ratio", "ost_contention_ratio"),
@@ -254,7 +254,7 @@ DRISHTI_STDIO = Table(
 )
 DRISHTI_AGGREGATORS = Table(
     "drishti_aggregators",
-    "How many aggregators the hint cb_nodes asks for in one log that used MPI-IO, against the nodes that the log names.",
+    "How many aggregators the hint cb_nodes asks for in one log that used MPI-IO, compared with the nodes that the log names.",
     (
         *("log_id", "is_complete", "aggregator_count", "job_node_count", "node_evidence", "aggregators_differ"),
         "aggregator_order",

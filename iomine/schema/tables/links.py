@@ -4,7 +4,7 @@ from iomine.schema.table import Table
 
 LINK_USUAL = Table(
     "link_usual",
-    "How long data usually waits at a directed link in a night: what later nights are held against.",
+    "How long data usually waits at a directed link in a night: what later nights are compared with.",
     ("guid", "port", "interval_count", "median_wait_per_word_ratio"),
     grain=("cluster", "night", "guid", "port"),
 )

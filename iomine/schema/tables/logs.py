@@ -41,13 +41,13 @@ METADATA = Table(
 )
 SPECIAL_FILE = Table(
     "special_file",
-    "What a log opened that is no file on storage: a standard stream, device, pipe or socket, or a file of the kernel.",
+    "What a log opened that is not a file on storage: a standard stream, device, pipe or socket, or a file of the kernel.",
     ("log_id", "file_id", "special_kind", "evidence"),
     grain=("log_id", "file_id"),
 )
 DATA_QUALITY = Table(
     "data_quality",
-    "A column of a log's records, or of its header, that holds what cannot be; such numbers are NULL in all views.",
+    "A column of a log's records, or of its header, that holds impossible numbers; these are NULL in all views.",
     (
         *("log_id", "module", "table_name", "column_name", "doubt_check", "doubted_value", "doubt_limit"),
         "doubted_record_count",

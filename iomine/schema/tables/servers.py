@@ -69,7 +69,7 @@ RUN_SHAPE = Table(
 )
 RUN_USUAL = Table(
     "run_usual",
-    "How long one log's I/O took, held against runs of its lineage in nights before, and how it differed from them.",
+    "How long one log's I/O took, compared with runs of its lineage in nights before, and how it differed from them.",
     ("log_id", "lineage_run_count", "alike_run_count", "run_slowdown_ratio", "did_more_ratio", "differences"),
     grain=("log_id",),
 )

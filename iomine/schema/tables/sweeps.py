@@ -10,7 +10,7 @@ REJECT = Table(
 )
 KNOWN_FILE = Table(
     "known_file",
-    "A file whose log the lake has, as it was when it was read: sweeps do not open it while it is so.",
+    "A file whose log the lake has, as it was when it was read: sweeps do not open it while it is unchanged.",
     ("file_state", "log_id", "file_count"),
     grain=("cluster", "night", "file_state"),
 )

@@ -47,7 +47,7 @@ class NodeList:
 
     def __init__(self, folded: str) -> None:
         self._items = list(_items(folded))
-        # A length must fit 64 bits, and this is too long whatever it is held against.
+        # A length must fit 64 bits, and this is too long whatever it is compared with.
         self._size = min(sum(map(_size, self._items)), 10**18)
 
     def __len__(self) -> int:

@@ -80,7 +80,7 @@ def _hosts(exec_host: str) -> Names:
 
 
 def _core_count(values: Mapping[str, str]) -> str | None:
-    """Cores that were given: of each virtual node, else of each host, else as they were asked for."""
+    """Cores that were given: of each virtual node, otherwise of each host, otherwise as they were asked for."""
     given = _sum(values, "exec_vnode", "ncpus") or sum(
         _slots(each.partition("/")[2]) for each in values.get("exec_host", "").split("+")
     )
@@ -88,7 +88,7 @@ def _core_count(values: Mapping[str, str]) -> str | None:
 
 
 def _gpu_count(values: Mapping[str, str]) -> str | None:
-    """GPUs that were given, else as they were asked for under one of the names that sites have for them."""
+    """GPUs that were given, otherwise as they were asked for under one of the names that sites have for them."""
     given = _sum(values, "exec_vnode", "ngpus") or len(list(filter(None, values.get("exec_gpus", "").split("+"))))
     if given:
         return str(given)

@@ -1,7 +1,7 @@
 """What schedulers write in a column: each word is read once, however many rows hold it.
 
-Those that read one give None where the scheduler says that it does not know, and raises ValueError where it is not
-understood what it says.
+A function that reads a word gives None if the scheduler says that it does not know, and raises ValueError if it is not
+understood what the scheduler says.
 """
 
 import re

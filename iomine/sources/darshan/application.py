@@ -1,7 +1,7 @@
-"""Which application a command line runs, whatever starts it, wherever it lies and however new it is.
+"""Finds the application that a command line runs, whatever starts it, wherever it is and however new it is.
 
 Darshan keeps the words of a command with a space between them, cut at about 3 KB. What is in front of the program goes:
-launchers, containers, timers, interpreters. Of the program its name stays, without versions, dates and hashes, which are
+launchers, containers, timers, interpreters. The name of the program stays, without versions, dates and hashes, which are
 what a rebuild changes.
 """
 
@@ -108,7 +108,7 @@ _FOLDED: Final = re.compile(
 def application_of(command: str) -> str:
     """Name of the application that a command runs: `lmp` of `srun -n 4 /sw/lammps/lmp-2024.08 -in x`.
 
-    Of an interpreter it is the script or module, of code on the command line the first module that it imports.
+    For an interpreter it is the script or module, for code on the command line the first module that it imports.
 
     Args:
         command: words with spaces between them.

@@ -1,4 +1,4 @@
-"""What of a log is not to be trusted, and how that is said."""
+"""Doubts about a log: what is not to be trusted, and the words for it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -28,7 +28,7 @@ _PARTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What records are held against, as far as the header is to be trusted.
+    """What records are compared with, as far as the header is to be trusted.
 
     Attributes:
         seconds: length of the run, None where that is in doubt.
@@ -63,9 +63,9 @@ class Doubt:
         module: name of the Darshan module, None for the header.
         table: where the number would be, `log` for the header.
         column: likewise.
-        check: what it was held against, in a word.
-        value: that which is furthest from what can be, None where it is no number.
-        limit: what it was held against, None where that is not one number.
+        check: what it was compared with, in a word.
+        value: the one furthest from what is possible, None where it is not a number.
+        limit: what it was compared with, None where that is not one number.
         count: records with such a value.
     """
 
@@ -79,7 +79,7 @@ class Doubt:
 
 
 class Fault(NamedTuple):
-    """Why values cannot be: in a word, in words for people, the limit that they were held against, and whether they are below."""
+    """Why values are impossible: in a word, in words for people, the limit that they break, and whether they are below it."""
 
     check: str
     reason: str
@@ -89,12 +89,12 @@ class Fault(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Doubted:
-    """Counters that cannot be.
+    """Counters with impossible values.
 
     Attributes:
-        columns: table and column of each without which sums are not known.
-        reasons: how they cannot be, with the names of the columns.
-        marked: how values that are left as they are cannot be, likewise.
+        columns: table and column of each counter without which sums are not known.
+        reasons: why they are impossible, with the names of the columns.
+        marked: why values that are left as they are are impossible, likewise.
         doubts: rows of the table `data_quality`.
     """
 
@@ -132,7 +132,7 @@ class Findings:
     def add(
         self, module: str | None, table: str, column: str, fault: Fault, values: npt.NDArray[Any], *, is_kept: bool = False
     ) -> None:
-        """Notes values that cannot be, of one column; they become unknown, or are kept."""
+        """Notes impossible values of one column; they become unknown, or are kept."""
         check = SET_BACK if fault.check == NEGATIVE and column in _TIMES else fault.check
         if check != SET_BACK:
             self.columns.add((table, column))

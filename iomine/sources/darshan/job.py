@@ -214,7 +214,7 @@ def read_job(container: Container) -> Job:
 
 
 def implausible(start_at: datetime, end_at: datetime, nprocs: int) -> tuple[list[str], list[Doubt]]:
-    """What cannot be of a run's times and processes, in sentences, and the columns that are not known for it.
+    """What is impossible in a run's times and processes, in sentences, and the columns that are not known for it.
 
     Args:
         start_at: start of the run.

@@ -28,7 +28,7 @@ from iomine.units import GIB, counted
 
 # Said of modules whose counts of calls and of sizes need not agree, since sizes are those of two layers.
 MINGLED: Final = "calls of both POSIX and stdio, and their bytes, sizes and times stand together with POSIX"
-# What bytes, sizes and offsets are of.
+# Modules that bytes, sizes and offsets belong to.
 _MOVERS: Final = frozenset(("POSIX", "STDIO"))
 _Flags = npt.NDArray[np.bool_]
 _Integers = npt.NDArray[np.int64]
@@ -36,16 +36,16 @@ _HASH, _RANK = range(2)
 _AT: Final = {word: index for index, word in enumerate(WORDS, start=2)}
 _CALLS_AT: Final = {module: [_AT[word] for word in words] for module, words in CALLS.items()}
 _MPI_TIMES_AT: Final = [_AT[f"F_MPI_{what}_TIME"] for what in ("READ", "WRITE", "META")]
-# Darshan's word for a counter that it does not know.
+# Darshan's value for an unknown counter.
 _UNKNOWN: Final = -1
-# Of a record that stands for all files of a rank that opened more than Darshan keeps.
+# Hash of a record that stands for all files of a rank that opened more than Darshan keeps.
 _HASH_OF_SUM: Final = 0
 _MOST_FILES: Final = 1024
 # How much of a path was kept, by major version.
 _KEPT: Final = {"1": 11, "2": 15}
 _CUT: Final = "\N{HORIZONTAL ELLIPSIS}"
-# Of programs of 32 bits, as on Blue Gene/P, offsets beyond 2 GiB are taken for others below it. So where more than that was
-# moved, a highest offset in the upper half of it may have been any.
+# In 32-bit programs, as on Blue Gene/P, offsets beyond 2 GiB are taken for lower ones. So where more than that was
+# moved, a highest offset in the upper half of it may have been any offset.
 _DOUBTFUL: Final = {"MAX_BYTE_READ": "BYTES_READ", "MAX_BYTE_WRITTEN": "BYTES_WRITTEN"}
 _DOUBTFUL_FROM, _DOUBTFUL_BELOW = GIB, 2 * GIB
 

@@ -28,7 +28,7 @@ _HEAD_V2: Final = 4
 _HEAD_V1: Final = 7
 _NOT_KNOWN: Final = -1
 _SHARED: Final = -1
-# In place of the number of a component, where a record has none.
+# Instead of the number of a component, where a record has none.
 _NONE: Final = -1
 
 # Of each row where its record begins, the number of its component, where its OSTs begin, and the version of its record.

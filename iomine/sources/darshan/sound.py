@@ -1,8 +1,8 @@
 """Counters that no run can have: a log is written by its user, and what is in it need not be true.
 
-Such a value becomes -1, Darshan's own word for a counter that it does not know, so everything that reads records holds it for
+Such a value becomes -1, Darshan's own value for an unknown counter, so everything that reads records treats it as
 unknown. The log row says which they were (`doubt`), and what they would have entered is NULL there; the table `data_quality` has
-a row for each. But for a time below zero: a clock that is set back within a call gives one, in sound logs too, and is no reason
+a row for each. Times below zero are an exception: a clock set back within a call gives one, in sound logs too, and is no reason
 to forget what all other calls took. Ranks that the run does not have, and more requests traced than counted, are marked only.
 """
 
@@ -131,12 +131,12 @@ class _Limits(NamedTuple):
 def sound(
     tables: Mapping[str, Sequence[Columns]], run: Run, whole: Collection[str] = (), unsized: Collection[str] = ()
 ) -> tuple[dict[str, list[Columns]], Doubted]:
-    """The tables with what cannot be as unknown, and what that was.
+    """The tables with impossible values made unknown, and what these values were.
 
     Args:
         tables: columns by table, in one or more parts.
         run: what the header says, as far as that is to be trusted.
-        whole: tables of which no record is missing; traces are held against these.
+        whole: tables of which no record is missing; traces are compared with these.
         unsized: tables whose sizes are not those of their calls alone.
     """
     findings = Findings()
@@ -250,7 +250,7 @@ def _measures(table: str, names: tuple[str, ...], is_float: bool) -> list[int]:
 
 
 def _faults(values: npt.NDArray[Any], limits: npt.NDArray[np.float64]) -> _Faults:
-    """Which values cannot be, by reason."""
+    """Which values are impossible, by reason."""
     if values.dtype.kind != "f":
         return [
             (Fault(NEGATIVE, NEGATIVE, 0.0, is_low=True), values < _UNKNOWN),

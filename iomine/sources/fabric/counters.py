@@ -92,7 +92,7 @@ class _Heading(NamedTuple):
     Attributes:
         begins: with what it begins.
         shape: what it is; groups `port`, `lid`, and where there are such `guid` and `kind`.
-        base: of its numbers, but for the guid.
+        base: of its numbers, except the guid.
     """
 
     begins: bytes

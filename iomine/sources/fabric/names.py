@@ -1,4 +1,4 @@
-"""What things of the fabric are also called: guids and hosts, addresses and hosts, targets and the network ids of their servers.
+"""Other names of things of the fabric: guids and hosts, addresses and hosts, targets and the network ids of their servers.
 
 Lists of guids are the node-name-map of infiniband-diags, and those of sites that name devices as `ibnetdiscover` does:
 

@@ -1,4 +1,4 @@
-"""Slurm's `topology.conf`: which nodes hang on which switch, and switches on switches; links and ports it does not know.
+"""Slurm's `topology.conf`: which nodes are attached to which switch, and which switches to which; it has no links and ports.
 
 SwitchName=leaf1 Nodes=node[001-018]
 SwitchName=spine Switches=leaf[1-8]

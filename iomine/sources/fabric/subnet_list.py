@@ -1,4 +1,4 @@
-"""`.lst` of OpenSM and ibdiagnet: a line for each link, with both ends; numbers in hexadecimal but for the speed.
+"""`.lst` of OpenSM and ibdiagnet: a line for each link, with both ends; numbers in hexadecimal except the speed.
 
 { CA Ports:01 SystemGUID:.. NodeGUID:.. PortGUID:.. ... {node1} LID:00b5 PN:01 } { SW ... } PHY=4x LOG=ACT SPD=5
 """

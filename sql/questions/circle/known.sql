@@ -1,5 +1,5 @@
 -- ---
--- about = "Of how many logs of a night that moved bytes on OSTs the switch, or the host, is known."
+-- about = "How many logs of a night that moved bytes on OSTs have a known switch, or a known host."
 -- parts = []
 -- reads = ["core.log_host", "core.log_link", "core.ost_io"]
 -- parameters = ["cluster", "night"]

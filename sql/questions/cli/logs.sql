@@ -1,5 +1,5 @@
 -- ---
--- about = "Logs of whom, what and when options name, the newest first, and what their findings cost."
+-- about = "Logs that options select, the newest first, with the cost of their findings."
 -- parts = ["narrowed_log"]
 -- reads = ["main.findings"]
 -- parameters = ["most_rows"]

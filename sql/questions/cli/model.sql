@@ -1,5 +1,5 @@
 -- ---
--- about = "Phase classes of logs, how IOR replays them, and the stripes of their largest files, of which a layout has one component."
+-- about = "Phase classes of logs, how IOR replays them, and the stripes of their largest files whose layout has one component."
 -- parts = []
 -- reads = ["main.phase_class", "core.lustre_component"]
 -- parameters = ["cluster", "log_ids", "first_night"]
@@ -9,7 +9,7 @@ WITH class AS (
     WHERE cluster = $cluster AND night >= $first_night::DATE AND list_contains($log_ids, log_id)
 ),
 layout AS (
-    -- What other layouts have in common is no option of one command.
+    -- Layouts of several components cannot be set by options of one command.
     SELECT cluster, night, log_id, file_id, any_value(stripe_count) AS stripe_count, any_value(stripe_bytes) AS stripe_bytes
     FROM core.lustre_component
     WHERE cluster = $cluster AND night >= $first_night::DATE AND list_contains($log_ids, log_id)

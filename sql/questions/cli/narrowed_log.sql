@@ -1,5 +1,5 @@
 -- ---
--- about = "Logs of whom, what and when options name; each is NULL for all."
+-- about = "Logs that options select; each parameter is NULL for all."
 -- parts = []
 -- reads = ["main.logs", "core.job"]
 -- parameters = ["first_night", "last_night", "user", "app", "account", "cluster"]

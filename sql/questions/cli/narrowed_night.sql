@@ -1,5 +1,5 @@
 -- ---
--- about = "Sums of nights of whom, what and when options name; each is NULL for all."
+-- about = "Sums of nights that options select; each parameter is NULL for all."
 -- parts = []
 -- reads = ["core.app_night"]
 -- parameters = ["first_night", "last_night", "user", "app", "account", "cluster"]

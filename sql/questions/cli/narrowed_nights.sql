@@ -1,5 +1,5 @@
 -- ---
--- about = "The first and the last night that has logs of whom and what options name."
+-- about = "The first and the last night with logs that the options other than nights select."
 -- parts = ["narrowed_log", "narrowed_night"]
 -- reads = []
 -- parameters = []

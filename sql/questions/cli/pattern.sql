@@ -1,5 +1,5 @@
 -- ---
--- about = "Patterns of logs, and of each ring what it lacks."
+-- about = "Patterns of logs, and what each ring lacks."
 -- parts = []
 -- reads = ["main.link_patterns", "main.link_ring"]
 -- parameters = ["cluster", "log_ids", "first_night"]

@@ -47,7 +47,7 @@ SELECT
     CASE
         WHEN predicted_seconds IS NULL THEN 'unknown'
         WHEN row_number() OVER by_time = 1 THEN 'fastest'
-        -- Where intervals meet, nobody knows which is the faster.
+        -- If intervals overlap, it is not known which system is faster.
         WHEN least_predicted_seconds <= first_value(most_predicted_seconds) OVER by_time THEN 'none'
         ELSE 'slower'
     END AS difference,

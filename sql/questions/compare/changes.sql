@@ -1,5 +1,5 @@
 -- ---
--- about = "Which findings are new, gone, more or less; by all of user, uid, app and code, or by some, and then the others are NULL."
+-- about = "Which findings are new, gone, more or less; grouped by all of user, uid, app and code, or by some of them; the others are NULL then."
 -- parts = ["run"]
 -- reads = ["main.verdicts"]
 -- parameters = ["by_user", "by_app", "by_code", "same_ratio"]

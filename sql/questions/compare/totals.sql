@@ -1,5 +1,5 @@
 -- ---
--- about = "What the nights before and those after were like as a whole."
+-- about = "Sums over the nights before, and over the nights after."
 -- parts = ["run"]
 -- reads = ["main.findings"]
 -- parameters = []

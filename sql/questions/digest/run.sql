@@ -35,7 +35,7 @@ LEFT JOIN (
     WHERE night BETWEEN $earliest_night::DATE AND $last_night::DATE
 ) USING (cluster, night, log_id)
 WHERE night >= coalesce(since_night, $usual_since_night::DATE) AND recipient <> '' AND "user" <> ''
-    -- Whoever wrote a log that names somebody else would write what the other is sent.
+    -- The writer of a log that names another user would otherwise write what that user is sent.
     AND is_owner_confirmed IS DISTINCT FROM false
     AND ($only_recipient::VARCHAR IS NULL OR recipient = $only_recipient::VARCHAR)
     AND NOT coalesce(list_contains($left_out_accounts::VARCHAR[], account), false)

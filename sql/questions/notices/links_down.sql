@@ -1,5 +1,5 @@
 -- ---
--- about = "Links that are down at the end of a night, or that were there in the 30 nights before and are no more, with their names."
+-- about = "Links that are down at the end of a night, or that were there in the 30 nights before and are gone, with their names."
 -- parts = []
 -- reads = ["main.fabric_links"]
 -- parameters = ["night", "night_before"]

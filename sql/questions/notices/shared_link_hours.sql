@@ -1,5 +1,5 @@
 -- ---
--- about = "Hours of links in which jobs, or storage and other traffic, met on one that was half full or more, by night, with names."
+-- about = "Hours, summed over links, in which jobs, or storage and other traffic, shared a link at least half full, by night, with names."
 -- parts = []
 -- reads = ["core.link_hour"]
 -- parameters = ["night", "night_before"]

@@ -1,5 +1,5 @@
 -- ---
--- about = "In how many hours an OST or a metadata target was slow, and who kept it busiest in the worst of them."
+-- about = "The number of hours in which an OST or a metadata target was slow, and who kept it busiest in the worst of them."
 -- parts = []
 -- reads = ["main.ost_hotspots", "main.mdt_storms"]
 -- # The kind is ost or mdt.

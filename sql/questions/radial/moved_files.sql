@@ -1,5 +1,5 @@
 -- ---
--- about = "Names of the files of which most was moved, and how many files and what layer there are."
+-- about = "Names of the files with most bytes moved, the number of all files, and their layer."
 -- parts = ["requested", "top_file"]
 -- reads = ["core.file_name"]
 -- parameters = []

@@ -9,7 +9,7 @@ SELECT op, rank, file_id, ost, start_seconds, end_seconds - start_seconds AS sec
 FROM main.segments
 WHERE cluster = $cluster AND night = $night AND log_id = $log_id AND rank BETWEEN $first_rank AND $last_rank
     AND layer = (
-        -- By the alphabet POSIX comes last.
+        -- In alphabetical order POSIX comes last.
         SELECT MAX(layer)
         FROM main.segments
         WHERE cluster = $cluster AND night = $night AND log_id = $log_id AND layer IN ('mpiio', 'posix')

@@ -1,5 +1,5 @@
 -- ---
--- about = "The files of which most was moved, by number."
+-- about = "The files with most bytes moved, by number."
 -- parts = ["requested"]
 -- reads = []
 -- parameters = ["most_files"]

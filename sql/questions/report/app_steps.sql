@@ -17,9 +17,9 @@ WITH per_step AS (
 )
 SELECT
     *, count(*) OVER (PARTITION BY log_id) AS log_step_count,
-    -- Of steps that lie in each other, and so hold the same I/O, the innermost says most.
+    -- Nested steps hold the same I/O, and the innermost of them says most.
     row_number() OVER (PARTITION BY log_id ORDER BY read_seconds + write_seconds DESC, step_seconds, app_step) AS place
 FROM per_step
--- Without any I/O the first alone says so.
+-- If no step has I/O, only the first one is shown.
 QUALIFY place <= 12 AND (place = 1 OR read_seconds + write_seconds > 0)
 ORDER BY log_id, place

@@ -18,7 +18,7 @@ run AS (
         io_core_seconds / nullif(run_seconds * nprocs, 0) AS io_ratio
     FROM core.log
     SEMI JOIN wanted USING (lineage_id)
-    -- What another wrote is no run of the lineage.
+    -- A log that another user wrote is not a run of the lineage.
     ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
     WHERE cluster = $cluster AND night BETWEEN $first_history_night AND $last_history_night
 ),

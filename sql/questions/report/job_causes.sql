@@ -1,5 +1,5 @@
 -- ---
--- about = "Causes of jobs: what is wrong in their logs, merged by the code that it is called by, with the words of the costliest log."
+-- about = "Causes of jobs: what is wrong in their logs, merged by the code of the cause, with the words of the costliest log."
 -- parts = []
 -- reads = ["main.findings", "core.owner_doubt"]
 -- parameters = ["cluster", "first_night", "last_night", "job_ids"]

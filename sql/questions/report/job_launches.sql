@@ -1,5 +1,5 @@
 -- ---
--- about = "Launches of jobs: logs, but of single processes of one command that ran at the same time all logs together."
+-- about = "Launches of jobs: each log is one, but all logs of single processes of one command that ran at the same time are one together."
 -- parts = []
 -- reads = ["main.logs", "main.findings"]
 -- parameters = ["cluster", "first_night", "last_night", "job_ids"]

@@ -54,5 +54,5 @@ FROM counted
 JOIN known USING (log_id)
 WHERE place < 100
 GROUP BY log_id
--- One stretch of calls spread evenly says nothing of when they were.
+-- One stretch of evenly spread calls does not show when the calls were.
 HAVING count(*) FILTER (counted.call_count > 1e-6) > 1

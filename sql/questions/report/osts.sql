@@ -1,5 +1,5 @@
 -- ---
--- about = "The sixteen OSTs of a log to look at first: slow ones, then those that took most time; what no OST is known for is always there."
+-- about = "The sixteen OSTs of a log to look at first: slow ones, then those that took most time; I/O without a known OST is always there."
 -- parts = []
 -- reads = ["core.ost_pace", "main.ost_io"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]

@@ -6,7 +6,7 @@
 -- ---
 SELECT
     log_id, 'posix' AS layer, SUM(COLUMNS('^(read|write)_size_.*_count$'))::DOUBLE AS '\0',
-    -- Of files of which some are not known, nothing is known together.
+    -- If some files are not known, the sum of all is not known.
     CASE WHEN bool_and(COLUMNS('^(consecutive|sequential)_(read|write)_count$') IS NOT NULL)
         THEN SUM(COLUMNS('^(consecutive|sequential)_(read|write)_count$')) END::DOUBLE AS '\0'
 FROM core.posix_file

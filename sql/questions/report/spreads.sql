@@ -20,7 +20,7 @@ WITH each AS (
         AND list_contains($log_ids, log_id) AND layer = 'posix' AND ost_id IS NOT NULL
     GROUP BY ALL
 ),
--- Times of some and bytes of others do not compare; nor do those of some ranks where others' are not known.
+-- Times of some ranks cannot be compared with bytes of others, and numbers of some ranks say little if the others are not known.
 own AS (
     SELECT
         log_id, spread_over, layer, count(seconds) = count(*) AS is_timed, count(moved_bytes) = count(*) AS is_counted,

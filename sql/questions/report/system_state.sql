@@ -1,5 +1,5 @@
 -- ---
--- about = "Whose fault slow I/O was."
+-- about = "What caused slow I/O: the verdict on the system state of each log."
 -- parts = []
 -- reads = ["main.job_weather"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]

@@ -48,7 +48,7 @@ both_ends AS (
     FROM begun
     ASOF JOIN device ON begun.peer_guid = device.guid AND begun.until >= device.sampled_at
 ),
--- Of a link to a device that is no switch, the switch comes first.
+-- If one end of a link is not a switch, the switch comes first.
 ordered AS (
     SELECT
         log_id, read_bytes, write_bytes,

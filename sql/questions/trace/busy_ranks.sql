@@ -7,7 +7,7 @@
 WITH spent AS (SELECT log_id, layer, rank, sum(end_seconds - start_seconds) AS seconds FROM traced WHERE is_sound GROUP BY ALL),
 usual AS (SELECT log_id, layer, median(seconds) AS seconds FROM spent GROUP BY ALL)
 SELECT DISTINCT log_id, rank
--- Of each layer by itself, as requests of MPI-IO wait for those of POSIX.
+-- Each layer is compared alone, because requests of MPI-IO wait for those of POSIX.
 FROM spent JOIN usual USING (log_id, layer)
 WHERE spent.seconds > 2 * usual.seconds
 ORDER BY rank

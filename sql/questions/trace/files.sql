@@ -1,5 +1,5 @@
 -- ---
--- about = "Traced files, those of which most was moved first."
+-- about = "Traced files, those with most bytes moved first."
 -- parts = []
 -- reads = ["core.file_access", "core.file_name"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]

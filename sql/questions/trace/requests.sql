@@ -1,5 +1,5 @@
 -- ---
--- about = "Requests of traces whose times can be, as traced has it, with the OSTs on which they begin."
+-- about = "Traced requests whose times are possible (see the question traced), with the OSTs on which they begin."
 -- parts = []
 -- reads = ["main.segments"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids", "ended_seconds"]

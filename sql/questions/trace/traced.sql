@@ -1,5 +1,5 @@
 -- ---
--- about = "Traced requests of logs, and whether their times can be; on which OSTs they begin is for requests."
+-- about = "Traced requests of logs, and whether their times are possible; the question requests adds the OSTs on which they begin."
 -- parts = []
 -- reads = ["core.segment"]
 -- # ended_seconds: by which the requests of each of the log_ids have to have ended.

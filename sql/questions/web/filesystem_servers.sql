@@ -1,5 +1,5 @@
 -- ---
--- about = "What the servers of a file system count by night: how even its targets were and how full, as far as they are called as its mount is."
+-- about = "What the servers of a file system count by night: how even its targets were and how full, if they have the name of its mount."
 -- parts = []
 -- reads = ["main.filesystem_days"]
 -- parameters = ["name", "since", "until", "cluster"]

@@ -1,5 +1,5 @@
 -- ---
--- about = "Who suffered from whom, whose requests kept the same targets busy: pairs of users, the worst first."
+-- about = "Pairs of users, the worst first: one whose I/O was slow, and a neighbour whose requests kept the same targets busy."
 -- parts = []
 -- reads = ["main.neighbours"]
 -- parameters = ["kind", "name", "since", "until", "cluster"]

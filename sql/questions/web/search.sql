@@ -1,5 +1,5 @@
 -- ---
--- about = "What is called so, or has that in its name: jobs, logs, users, applications, hosts, targets, file systems and, where asked for, files."
+-- about = "Everything with that name, or with that in its name: jobs, logs, users, applications, hosts, targets, file systems and, where asked for, files."
 -- parts = []
 -- reads = [
 --     "main.logs", "core.job", "core.rank_io", "core.server_slot", "core.ost_io", "core.mount_night", "core.file_name",

@@ -68,7 +68,7 @@ def test_derivations_that_failed_are_a_warning(iomine, warehouse_of) -> None:
     """What could not be worked out of logs is counted, with a log to report it with."""
     failed = [{"log_id": log_id, "derivation": name} for log_id, name in [("a2", "phase"), ("a2", "period"), ("a1", "verdict")]]
     answer = iomine("doctor", "--warehouse", warehouse_of(failed_derivation=failed))
-    expected = "3 derivations of 2 logs failed, of a1 for one: `iomine status` lists them; report it with such a log"
+    expected = "3 derivations of 2 logs failed, for example of a1: `iomine status` lists them; report it with such a log"
     assert answer.exit_code == 0
     assert expected in _lines(answer, "warn")
 
@@ -127,7 +127,7 @@ def test_file_system_without_locks_fails(iomine, warehouse: Path, monkeypatch: p
 def test_full_disk_is_a_warning(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Little room is reported before a sweep ends in the middle."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _folder: shutil._ntuple_diskusage(10, 9, 1))
-    assert "only 1 B free: make room until 10.0 GiB are" in _lines(iomine("doctor", "--warehouse", warehouse), "warn")
+    assert "only 1 B free: free at least 10.0 GiB" in _lines(iomine("doctor", "--warehouse", warehouse), "warn")
 
 
 @pytest.mark.usefixtures("libdarshan_loads")
@@ -253,6 +253,6 @@ def test_what_is_open_to_others_is_named(iomine, warehouse_of, tmp_path: Path) -
     assert 0 == answer.exit_code
     checks = {check["what"]: check["remedy"] for check in json.loads(answer.stdout)}
     assert not checks[f"{warehouse} is closed to others than its owner and group"]
-    opened = f"others can read 1 file and write 0 paths in {outbox}, {outbox}/1.eml for one"
+    opened = f"others can read 1 file and write 0 paths in {outbox}, such as {outbox}/1.eml"
     assert f"run `chmod -R o-rwx '{outbox}'`" == checks[opened]
     assert checks[f"{outbox} is not of the group in the settings"].startswith(f"run `chgrp -R {getgrgid(group).gr_name} ")

@@ -146,7 +146,7 @@ def test_nothing_would_change(iomine, warehouse) -> None:
 def test_files_are_gathered_from_counters_alone(iomine, warehouse) -> None:
     """A run that was not traced says how many files and creates, and how fast each writer has to be."""
     (log,) = logs_of(iomine("forward", COUNTED, "--within", "2min", "--json", "--warehouse", warehouse))
-    assert log["says"][0].startswith("It is not known what forwarders would make of its requests")
+    assert log["says"][0].startswith("The effect of forwarders on its requests is unknown")
     assert [13, 1] == [row["left_file_count"] for row in log["files"]]
     first = log["files"][0]
     assert (150, 100, 9, 150 * 8 * 24) == tuple(

@@ -186,9 +186,7 @@ def test_committed_bars_are_what_sql_answers(iomine, again: Path) -> None:
     assert f"3 of {len(LOGS) * len(TRIGGERS)} verdicts changed, on 6 logs of 4 nights, in " == re.sub(
         r"[^ ]+ s\n", "", answer.stdout
     )
-    assert (
-        f"Sweeps judge by {again}/thresholds.toml: put the thresholds there that are to stay." == answer.stderr.splitlines()[-1]
-    )
+    assert f"Sweeps judge by {again}/thresholds.toml: write thresholds there to keep them." == answer.stderr.splitlines()[-1]
 
     reported = iomine(
         "sql", "SELECT log_id, state, bar FROM verdicts WHERE code = 'P06'", "--format", "json", "--warehouse", again

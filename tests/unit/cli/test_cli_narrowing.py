@@ -138,7 +138,7 @@ def test_empty_answers_say_why(iomine, site: Path, warehouse: Path, command: str
 
     assert "The warehouse has no logs: `iomine sweep PATH` reads some.\n" == said(of=warehouse)
     assert "No log is of user ann and cluster red at once.\n" == said("--user", "ann", "--cluster", "red")
-    late = "No log of user ann is of a night from 2024-05-02 on: those that there are are of 2024-04-18 to 2024-05-01.\n"
+    late = "No log of user ann is of a night from 2024-05-02 on: the existing ones are of 2024-04-18 to 2024-05-01.\n"
     assert late == said("--user", "ann", "--since", "2024-05-02")
     assert "No log is of a night up to 2020-01-01: " in said("--until", "2020-01-01")
 

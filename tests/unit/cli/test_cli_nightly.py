@@ -152,7 +152,7 @@ def test_nights_out_of_order_stay_noted_until_they_are_settled(iomine, site, mon
         return 1
 
     monkeypatch.setattr(corrections, "settle", settle)
-    assert "edison: 1 night judged anew by the nights before" in iomine(*since).stdout
+    assert "edison: 1 night judged again by the nights before" in iomine(*since).stdout
     assert [("edison", dt.date(2017, 3, 20), dt.date(2017, 3, 20))] == settled
     assert [("edison", dt.date(2017, 3, 19))] == unsettled(warehouse).noted()
 
@@ -225,7 +225,7 @@ def test_older_files_become_one(iomine, tmp_path):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--until", "2024-01-01"), "--until 2024-01-01 lies before --since 2024-01-02: swap them."),
+        (("--until", "2024-01-01"), "--until 2024-01-01 is before --since 2024-01-02: change one of them."),
         (("--hours", "20"), "--hours 20 is not FROM-TO: write it as 20-6."),
         (("--bytes-per-second", "fast"), "--bytes-per-second: 'fast' is no number of bytes"),
     ],

@@ -126,7 +126,7 @@ def test_spreadsheets_are_not_written(iomine, warehouse: Path, tmp_path: Path, n
     """What only a spreadsheet reads is refused before the query is asked, with a name that would do; a format is still free."""
     answer = iomine("sql", "SELECT no_such_column", "--output", tmp_path / name, "--warehouse", warehouse)
     assert (2, "") == (answer.exit_code, answer.stdout)
-    assert answer.stderr.endswith("is written: name the file out.csv, which a spreadsheet opens.\n")
+    assert answer.stderr.endswith("is not a format of answers: name the file out.csv, which a spreadsheet opens.\n")
     assert not (tmp_path / name).exists()
     assert 0 == iomine("sql", "SELECT 1", "--format", "csv", "--output", tmp_path / name, "--warehouse", warehouse).exit_code
 

@@ -287,7 +287,10 @@ def test_a_folder_without_logs_is_reported_and_no_failure(warehouse, logs):
     result = command(logs, "--warehouse", warehouse)
 
     assert (0, "0 found = 0 ingested + 0 known + 0 rejected") == (result.returncode, result.stdout.partition(", in")[0])
-    assert "Nothing here looks like a Darshan log: their names contain .darshan or end in .gz." in result.stderr.splitlines()
+    assert (
+        "Nothing here looks like a log: names contain .darshan, end in .gz, .pfw or .otf2, or are _metadata or recorder.mt."
+        in result.stderr.splitlines()
+    )
 
 
 @pytest.mark.proof

@@ -22,7 +22,7 @@ def test_a_new_trigger_has_a_case_that_is_wrong(iomine, begun: Path) -> None:
     file = begun / "triggers" / "SITE-101.toml"
     done = iomine("trigger", "check", "--warehouse", begun)
     assert (2, "") == (done.exit_code, done.stdout)
-    assert "change this case, which is wrong, and the trigger counts' is clear, and is to be fired." in " ".join(
+    assert "change this case, which is wrong, and the trigger counts' is clear, but must be fired." in " ".join(
         done.stderr.split()
     )
     assert "is there already" in " ".join(iomine("trigger", "new", "SITE-101", "--warehouse", begun).stderr.split())
@@ -58,7 +58,7 @@ def test_why_a_trigger_is_left_out_is_its_page(iomine, begun: Path) -> None:
     """Whoever asks for it gets the reason; all others are explained as ever."""
     done = iomine("explain", "SITE-101", "--warehouse", begun)
     assert 2 == done.exit_code
-    assert "is clear, and is to be fired." in " ".join(done.stderr.split())
+    assert "is clear, but must be fired." in " ".join(done.stderr.split())
     assert 0 == iomine("explain", "POSIX-101", "--warehouse", begun).exit_code
 
 

@@ -75,8 +75,8 @@ def test_what_an_upgrade_did_is_said(iomine, monkeypatch: pytest.MonkeyPatch, tm
         "Schema version 1 became 3: 12 logs = 7 read again + 4 from kept rows + 1 rejected, in 2.0 s",
         "statistics and accounting: 0 read again + 3 kept",
     ]
-    assert "Of 2 logs the files are gone and rows had left" in done.stderr
-    assert "Of 5 nights whose logs had left, sums are kept" in done.stderr
+    assert "Files and some rows of 2 logs are gone" in done.stderr
+    assert "Logs of 5 nights had left: their sums are kept" in done.stderr
     assert 3 == done.exit_code
     assert 4 == json.loads(iomine("upgrade", "--json", "--warehouse", tmp_path).stdout)["rebuilt"]
 

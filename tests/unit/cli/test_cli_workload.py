@@ -81,7 +81,7 @@ def test_the_heaviest_classes_come_with_lines_and_weights(iomine, warehouse) -> 
     assert "# class 1: 75.0% of the bytes (24.0 MiB), 9.1% of the core-seconds (4.0); replay: exact" in lines
     assert "1 of 3 classes hold 75.0% of the bytes." in lines
     assert "No line for 6.2%: STDIO writes, shared files, single. IOR has no such layer." in lines
-    assert "Phase classes whose bytes or time are not known, and weigh nothing: 1." in lines
+    assert "Phase classes without known bytes or time, which have no weight: 1." in lines
     assert "\x1b" not in answer.stdout
 
 

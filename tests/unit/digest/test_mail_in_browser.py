@@ -59,7 +59,7 @@ def _mail() -> Mail:
         )
     ]
     path = "/scratch/" + "project/" * 9
-    text = f"5,000 of 10,000 writes (50%) were small and took 33% of the time in reads and writes, most of it in {path}."
+    text = f"5,000 of 10,000 writes (50%) were small and took 33% of the time in reads and writes, the largest part in {path}."
     findings = [
         log
         | {"code": code, "level": "high", "finding": text, "advice": f"Write {path} in larger pieces.", "cost_core_seconds": 9e4}

@@ -36,7 +36,7 @@ def test_names_do_no_harm(text: str):
 def test_names_in_findings_stand_apart():
     """In a sentence that a trigger made, each path is cut and stands alone; what is no such sentence is a name as a whole."""
     path = "/scratch/\u05e9\u05dc\u05d5\u05dd/" + "x" * 4096
-    text = f"5,000 of 10,000 writes (50%) were small and took 33% of the time in reads and writes, most of it in {path}."
+    text = f"5,000 of 10,000 writes (50%) were small and took 33% of the time in reads and writes, the largest part in {path}."
     reported = finding_of("POSIX-102", text)
     assert reported.startswith("5,000 of 10,000 writes (50%) were small")
     assert reported.endswith("\ue001.")

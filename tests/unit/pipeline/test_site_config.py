@@ -65,7 +65,9 @@ def test_tables_stand_for_files(root):
 def test_what_stands_twice_is_refused(root):
     """A file beside the table of its name would leave open which counts."""
     (root / "digest.toml").write_text('from_name = "x"')
-    with pytest.raises(UsageError, match=r"digest\.toml and .*iomine\.toml, \[digest\] say the same: `iomine config migrate`"):
+    with pytest.raises(
+        UsageError, match=r"digest\.toml and .*iomine\.toml, \[digest\] hold the same settings: `iomine config migrate`"
+    ):
         site_settings(root)
 
 

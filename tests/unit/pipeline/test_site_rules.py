@@ -77,7 +77,7 @@ def test_a_site_without_rules_has_ours(tmp_path: Path):
         ("{site_folder_file_count} small", "{nosuch} small", "nosuch is no word that columns have"),
         ("{site_folder_file_count} small", "{site_folder_file_cound} small", "(did you mean site_folder_file_count?)"),
         ("site.small_file_folders", "site.small_files", "its view site.small_files is not there, or is left out: did you mean"),
-        ("site.small_file_folders", "findings", "its view findings has not one row for each log: its grain is log_id, code."),
+        ("site.small_file_folders", "findings", "its view findings does not have one row for each log: its grain is log_id,"),
         ('state = "clear"', 'state = "not applicable"', "it must have a case that fires and one that is clear"),
         ("site_folder_file_count = 200 }", "site_folder_file_count = 201 }", "the case 'exactly on the threshold' is fired"),
         ("blind_spots", "#", "it must say its blind_spots"),
@@ -112,7 +112,7 @@ def test_a_trigger_that_cannot_be_used_is_left_out_in_a_sentence(root: Path, old
         ('"main.files"]', '"main.files", "main.jobs"]', "its header says that it reads main.jobs, and the query does not"),
         ("folder_path AS site_folder_path", "folder_path AS folder", "folder is no word that columns have"),
         ("folder_path AS site_folder_path", "folder_path AS site_extra_path", "under [words] what site_extra_path means"),
-        ("coalesce(file_count, 0)", "coalesce(file_count, 0)::HUGEINT", "site_folder_file_count is HUGEINT, and is to be BIGINT"),
+        ("coalesce(file_count, 0)", "coalesce(file_count, 0)::HUGEINT", "site_folder_file_count is HUGEINT, but must be BIGINT"),
         ('x = "site_folder_path"', 'x = "site_folder"', "its header names site_folder, which is none of its columns"),
         ('form = "bar"', 'form = "pie"', "panel.form must be 'bar', 'line', 'heatmap' or 'table', not 'pie'"),
         ('form = "bar"', 'form = "heatmap"', "A panel of form heatmap has x and y and value"),
@@ -213,7 +213,7 @@ def test_rules_lie_beside_the_settings_too(root: Path, tmp_path_factory: pytest.
     shutil.move(root / "triggers", settings / "triggers")
     assert ["SITE-102"] == list(site_rules(Warehouse(root)).manuals)
     shutil.copytree(settings / "triggers", root / "triggers")
-    assert "have one name" in left_out(root)["SITE-102"]
+    assert "have the same name" in left_out(root)["SITE-102"]
 
 
 def test_a_file_is_tried_wherever_it_lies(root: Path, tmp_path: Path):

@@ -12,7 +12,7 @@ from iomine.schema import FIELDS, Kind
 from iomine.sqltext import quoted
 from iomine.triggers import TRIGGERS
 from iomine.triggers.finding import Slot, filled_sql, parts, renamed, shell_word
-from iomine.units import human_seconds, ost_name, target_name
+from iomine.units import human_bytes, human_seconds, ost_name, target_name
 
 TEMPLATES = sorted(
     {template for trigger in TRIGGERS.values() for text in ("finding", "advice") for template in trigger.templates(text)}
@@ -140,13 +140,23 @@ def test_sentences_of_earlier_versions_are_known() -> None:
 
 @pytest.mark.parametrize(
     ("count", "expected"),
-    [("17179869184", "16 GiB"), ("1536", "1.5 KiB"), ("100", "100 bytes"), ("1", "1 byte"), ("NULL", "?")],
+    [
+        *(("17179869184", "16 GiB"), ("1536", "1.5 KiB"), ("100", "100 bytes"), ("1", "1 byte"), ("NULL", "?")),
+        *(("2142244976", "2 GiB"), ("14595836186", "13.6 GiB"), ("12886", "12.6 KiB")),
+    ],
 )
 def test_bytes_come_with_a_unit(count: str, expected: str) -> None:
     """Bytes have a binary unit, and the plain number where a template asks for its digits."""
     assert expected == _filled("{read_bytes}", read_bytes=f"{count}::BIGINT")
     if count != "NULL":
         assert f"{int(count):,}" == _filled("{read_bytes:,}", read_bytes=f"{count}::BIGINT")
+
+
+@given(st.integers(1024, 2**63 - 1) | st.integers(1024, 2**31))
+@pytest.mark.proof
+def test_bytes_are_rounded_as_pages_round_them(count: int) -> None:
+    """A finding and the page around it have the same digits; a finding leaves out a zero after the point."""
+    assert human_bytes(count).replace(".0 ", " ") == _filled("{read_bytes}", read_bytes=f"{count}::BIGINT")
 
 
 @given(st.integers(0, 2**20))

@@ -142,7 +142,7 @@ def test_what_was_not_done_does_not_apply(judge, metrics: dict[str, object], exp
         ),
         (
             {"read_count": 3, "small_read_ratio": 0.1, "is_complete": False},
-            "Not all is there that it needs: the module's records, whole.",
+            "Some of what it needs is missing: the module's records, whole.",
         ),
         ({"read_count": 3, "small_read_ratio": 0.1, "trace_lack": "No trace."}, None),
     ],

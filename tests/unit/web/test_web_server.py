@@ -214,7 +214,7 @@ def test_every_link_leads_somewhere(address: str, get: Get, status_of: Callable[
         ("/?by=age", 400, "Offenders cannot be grouped by &#39;age&#39;"),
         ("/?sql=SELECT", 400, "There is no parameter &#39;sql&#39;"),
         ("/about/user?name=nobody", 404, "No user of that name is known"),
-        ("/about/user", 400, "It is not said which user"),
+        ("/about/user", 400, "The name of the user is missing"),
         ("/about/pet?name=ada", 404, "There are no pages about &#39;pet&#39;"),
         ("/about/user?name=ada&until=soon", 400, "is not a date"),
         ("/search?text=ada", 400, "There is no parameter &#39;text&#39;"),
@@ -404,7 +404,7 @@ def test_more_requests_than_an_answer_holds_are_refused(get: Get, monkeypatch: p
     monkeypatch.setattr("iomine.web.trace.MOST_REQUESTS", 100)
     reply = get(f"/traces/{TRACED}.parquet")
     assert 400 == reply.status
-    assert f"holds {REQUESTS:,} requests, and an answer 100" in reply.text
+    assert f"holds {REQUESTS:,} requests; the limit is 100" in reply.text
     assert 200 == get(f"/traces/{TRACED}.parquet?start=10&end=11").status
 
 

@@ -1,7 +1,7 @@
 """MPI-IO has more aggregators than the job has nodes.
 
-Drishti compares the hint `cb_nodes`, the number of aggregators for collective MPI-IO, with the job's nodes. More
-aggregators than nodes it calls inter-node, and a fault.
+Drishti compares the hint `cb_nodes`, the number of aggregators for collective MPI-IO, with the job's nodes. It calls more
+aggregators than nodes inter-node, and a fault.
 
 Drishti takes the number of nodes from the scheduler's accounting (`sacct`) and says nothing where that gives no
 answer. Where the log itself names the host of every rank, in traces or AutoPerf records, the number of hosts is at
@@ -23,7 +23,7 @@ TRIGGER = Trigger(
         Above(
             "node_evidence",
             1,
-            why="Drishti asks the scheduler's accounting and nobody else; 0 takes the hosts in the log's word for it.",
+            why="Drishti accepts the scheduler's accounting only; 0 accepts the hosts that the log names, too.",
         ),
         Above("aggregator_order", 0, why="Drishti compares the two as they are."),
     ),

@@ -1,7 +1,7 @@
 """MPI-IO has fewer aggregators than the job has nodes.
 
-Drishti compares the hint `cb_nodes`, the number of aggregators for collective MPI-IO, with the job's nodes. Fewer
-aggregators than nodes it calls intra-node, and fine.
+Drishti compares the hint `cb_nodes`, the number of aggregators for collective MPI-IO, with the job's nodes. It calls fewer
+aggregators than nodes intra-node, and fine.
 
 Drishti takes the number of nodes from the scheduler's accounting (`sacct`) and says nothing where that gives no
 answer. Where the log itself names the host of every rank, in traces or AutoPerf records, the number of hosts is at
@@ -22,14 +22,12 @@ TRIGGER = Trigger(
         Above(
             "node_evidence",
             1,
-            why="Drishti asks the scheduler's accounting and nobody else; 0 takes the hosts in the log's word for it.",
+            why="Drishti accepts the scheduler's accounting only; 0 accepts the hosts that the log names, too.",
         ),
         Below("aggregator_order", 0, why="Drishti compares the two as they are."),
     ),
     finding="Aggregators that the hint asks for: {aggregator_count}; nodes of the job: {job_node_count}.",
-    advice=(
-        "Nothing is to be changed, says Drishti; if collective calls are slow, try one aggregator for each node (hint cb_nodes)."
-    ),
+    advice=("Drishti advises no change; if collective calls are slow, try one aggregator for each node (hint cb_nodes)."),
     cases=(
         Case(
             "the scheduler knows the nodes",

@@ -22,11 +22,11 @@ TRIGGER = Trigger(
         Above(
             "node_evidence",
             1,
-            why="Drishti asks the scheduler's accounting and nobody else; 0 takes the hosts in the log's word for it.",
+            why="Drishti accepts the scheduler's accounting only; 0 accepts the hosts that the log names, too.",
         ),
     ),
     finding="The hint asks for an aggregator on each node of the job: {aggregator_count}.",
-    advice="Nothing is to be changed about the number of aggregators.",
+    advice="Leave the number of aggregators as it is.",
     cases=(
         Case(
             "the scheduler knows the nodes",

@@ -1,10 +1,10 @@
 """Some MPI-IO reads are collective.
 
-A pat on the back: Drishti says this wherever it finds a collective read, and adds which share of the MPI-IO reads
+Praise: Drishti says this wherever it finds a collective read, and adds which share of the MPI-IO reads
 that is.
 
-Blind spot: the share has no say in it, so a program with one collective read among a million independent ones gets it
-too; nor does it matter whether the collective reads were worth it.
+Blind spot: the share does not matter, so a program with one collective read among a million independent ones gets it
+too. Whether the collective reads were worth it does not matter either.
 """
 
 from iomine.triggers.inputs import MPIIO_READS

@@ -4,7 +4,7 @@ The counterpart of M04: Drishti says this wherever it finds a collective write, 
 writes that is.
 
 Blind spot: collective calls that a hint has turned off (romio_cb_write=disable) are still counted as collective, and
-the share has no say in it.
+the share does not matter.
 """
 
 from iomine.triggers.inputs import MPIIO_WRITES

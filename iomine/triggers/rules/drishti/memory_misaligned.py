@@ -1,7 +1,7 @@
 """Memory buffers of requests are not aligned.
 
-Drishti asks for the share of POSIX reads and writes whose buffer in memory did not begin at a multiple of what
-Darshan was built to hold it against, commonly 8 bytes.
+Drishti asks for the share of POSIX reads and writes whose buffer in memory did not begin at a multiple of the
+alignment that Darshan was built with, commonly 8 bytes.
 
 Blind spots: there is no floor, so a single misaligned request in a program with nine makes it fire; and outside of
 direct I/O such a buffer costs next to nothing.

@@ -18,8 +18,8 @@ TRIGGER = Trigger(
     all_of=(Above("own_read_spread_ratio", 0.3, why="Drishti 0.8's default."),),
     finding=("In one file, the rank that read fewest bytes lies {own_read_spread_ratio:.1%} behind the rank that read most."),
     advice=(
-        "Divide the input evenly over ranks. What all need, one rank of each node reads and passes on, with "
-        "MPI_Bcast or shared memory; what each needs a part of, read collectively."
+        "Divide the input evenly over ranks. Let one rank of each node read what all need, and pass it on with "
+        "MPI_Bcast or shared memory; read collectively if each needs a part."
     ),
     cases=(
         Case("well above the threshold", {"own_read_spread_ratio": 0.99}, state="fired"),

@@ -1,7 +1,7 @@
 """Reads mostly go forward, Drishti says.
 
-A pat on the back: Drishti says this of every log with reads of which it does not say P11. So it fires on any reads at
-all, unless both of P11's thresholds are exceeded.
+Praise: Drishti says this of every log with reads on which P11 does not fire. So it fires on any reads at all, unless
+both of P11's thresholds are exceeded.
 
 Blind spot: a program whose every read is random gets it too, as long as there are no more than a thousand of them; so
 its absence says more than its presence.
@@ -15,8 +15,8 @@ TRIGGER = Trigger(
     view="drishti_posix",
     level=Level.OK,
     all_of=(Above("read_count", 0, why="Drishti has no threshold here: any at all will do."),),
-    finding="Of {read_count} reads, {random_read_count} were random.",
-    advice="Nothing is to be changed about the order of the reads.",
+    finding="{random_read_count} of {read_count} reads were random.",
+    advice="Leave the order of the reads as it is.",
     cases=(
         Case("most go forward", {"read_count": 10000, "random_read_ratio": 0.1, "random_read_count": 1000}, state="fired"),
         Case(

@@ -1,6 +1,6 @@
 """Writes mostly go forward, Drishti says.
 
-The counterpart of P12: Drishti says this of every log with writes of which it does not say P13. So it fires on any
+The counterpart of P12: Drishti says this of every log with writes on which P13 does not fire. So it fires on any
 writes at all, unless both of P13's thresholds are exceeded.
 
 Blind spot: forward does not mean large; a program that appends one byte at a time gets it, and so does one whose few
@@ -15,8 +15,8 @@ TRIGGER = Trigger(
     view="drishti_posix",
     level=Level.OK,
     all_of=(Above("write_count", 0, why="Drishti has no threshold here: any at all will do."),),
-    finding="Of {write_count} writes, {random_write_count} were random.",
-    advice="Nothing is to be changed about the order of the writes.",
+    finding="{random_write_count} of {write_count} writes were random.",
+    advice="Leave the order of the writes as it is.",
     cases=(
         Case("most go forward", {"write_count": 10000, "random_write_ratio": 0.1, "random_write_count": 1000}, state="fired"),
         Case(

@@ -3,7 +3,7 @@
 Drishti looks at every shared record with any bytes: the bytes of its slowest rank and of its fastest, their
 difference over the bytes of all ranks. One record above the threshold is enough.
 
-Blind spots: the ratio shrinks with the size of the job, since two ranks are held against the sum of all: with a hundred
+Blind spots: the ratio shrinks with the size of the job, since two ranks are compared with the sum of all: with a hundred
 ranks, one that moves ten times its fair share stays below it. Slowest and fastest are by time, so they need not be
 the ranks with most and fewest bytes. Collective buffering, where aggregators move all the bytes, is unequal by design
 and fires in small jobs.

@@ -3,7 +3,7 @@
 Drishti looks at every shared record: the I/O time of its slowest rank and of its fastest, their difference over the
 time of all ranks in reads, writes and metadata calls. One record above the threshold is enough.
 
-Blind spots: two ranks are held against the sum over all, so the same delay of one rank fires with 8 ranks and is
+Blind spots: two ranks are compared with the sum over all, so the same delay of one rank fires with 8 ranks and is
 silent with 800. A file that is only opened, in microseconds, counts like one that takes hours. Clocks that ran
 backwards leave negative times, which are taken as they are.
 """

@@ -2,7 +2,7 @@
 
 Drishti asks for the share of small reads in all POSIX reads of the job, and wants more than a thousand of them. Small
 are the five lowest bins of Darshan's histogram: it says "less than 1 MB", but a read of exactly 1 MiB is among them.
-Its setting for the size of a small request turns nothing here.
+Its setting for the size of a small request changes nothing here.
 
 Blind spots: the floor of a thousand is for the whole job, so 8 reads by each of 128 ranks reach it. Reads of headers
 and libraries at the start count like reads of data. POSIX-101 asks the same question in the default ruleset.

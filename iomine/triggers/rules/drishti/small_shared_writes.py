@@ -4,7 +4,7 @@ The question of P06, asked of shared records alone: those of rank -1, in which D
 opened. Small writes hurt most there, since ranks wait for each other's locks.
 
 Blind spots: a file that only some ranks opened, such as the aggregators of collective buffering, has no shared record
-and is left out. Who writes where is not checked: one rank that writes all headers fires like thousands that
+and is left out. Which rank writes where is not checked: one rank that writes all headers fires like thousands that
 compete.
 """
 

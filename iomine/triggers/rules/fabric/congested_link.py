@@ -1,4 +1,4 @@
-"""A link of the fabric was full.
+"""A link of the fabric was congested.
 
 Links between switches are shared: where several jobs' traffic takes the same uplink, each gets a part of it, however many
 servers there are behind. A link counts as congested in ten minutes in which it was three quarters full or more, or in which
@@ -26,15 +26,15 @@ TRIGGER = Trigger(
         Above("congested_others_ratio", 0.25, why="Our own choice: a link that a job fills by itself is not in its way."),
     ),
     finding=(
-        "The link {congested_link} was congested in {congested_slot_ratio:.0%} of the ten minutes in which it did I/O, and "
-        "carried {congested_bytes_ratio:.0%} of its bytes: {congested_trouble}. {congested_others_ratio:.0%} of what was on it "
-        "was not this job's. Also on it: {congested_others}."
+        "The link {congested_link} was congested in {congested_slot_ratio:.0%} of the ten-minute slots in which the run did I/O, "
+        "and carried {congested_bytes_ratio:.0%} of the run's bytes: {congested_trouble}. {congested_others_ratio:.0%} of the "
+        "bytes on it were not this job's. Also on it: {congested_others}."
     ),
     advice=(
-        "Share less of what is full. Least effort: run again at another time, or on other nodes. Ask the scheduler for nodes "
-        "behind few switches (`--switches` in Slurm), so that less passes {congested_link}, and write in phases that do not fall "
-        "together with those of {congested_others}. If {congested_others_ratio:.0%} is usual there, ask the operators to route "
-        "storage over other uplinks: the view link_hotspots shows which are free."
+        "Keep I/O off the congested link. Least effort: run again at another time, or on other nodes. Ask the scheduler for "
+        "nodes behind few switches (`--switches` in Slurm), so that less passes {congested_link}, and write in phases that do "
+        "not fall together with those of {congested_others}. If {congested_others_ratio:.0%} is usual there, ask the operators "
+        "to route storage over other uplinks: the view link_hotspots shows which are free."
     ),
     cases=(
         Case("two jobs fill an uplink", _FULL, state="fired"),

@@ -5,8 +5,8 @@ pass it wait. A link counts as faulty in ten minutes in which it went down, reco
 its specification allows, or had less than its usual capacity. It counts against a log where the log depended on it: at least a
 quarter of its bytes passed it, or all bytes of its stragglers. So there is no need to look for the cause in the program.
 
-Blind spots: what is known of a link is known by the readings of its ports; between nodes and servers that were not read,
-nothing is. With adaptive routing, bytes take other ways than forwarding tables say. Bytes are spread evenly over a log's nodes
+Blind spots: a link is known only by the readings of its ports, so links between nodes and servers that were not read are
+unknown. With adaptive routing, bytes take other ways than forwarding tables say. Bytes are spread evenly over a log's nodes
 where it is not known what each moved.
 """
 
@@ -23,8 +23,8 @@ TRIGGER = Trigger(
         Above("faulty_slot_ratio", 0.49, why="Our own choice: half of the time in I/O or more, also of two times ten minutes."),
     ),
     finding=(
-        "The link {faulty_link} was faulty in {faulty_slot_ratio:.0%} of the ten minutes in which it did I/O, and carried "
-        "{faulty_bytes_ratio:.0%} of its bytes: {faulty_trouble}. Also on it: {faulty_others}."
+        "The link {faulty_link} was faulty in {faulty_slot_ratio:.0%} of the ten-minute slots in which the run did I/O, and "
+        "carried {faulty_bytes_ratio:.0%} of the run's bytes: {faulty_trouble}. Also on it: {faulty_others}."
     ),
     advice=(
         "Leave the program as it is, and treat the other findings of this log with care. Least effort: report the link "

@@ -1,11 +1,11 @@
-"""The job's nodes hang on many switches.
+"""The job's nodes are spread over many switches.
 
 A scheduler that does not know the fabric gives a job whichever nodes are free. Their traffic then crosses more switches and
-shares uplinks with more jobs than it had to. The switches that the nodes hang on are held against as many as so many nodes
-would fill, by the hosts that a switch of this fabric commonly has.
+shares uplinks with more jobs than it had to. The number of switches that the nodes hang on is compared with the number that
+so many nodes would fill, given the hosts that a switch of this fabric commonly has.
 
-Blind spots: a scattered job may well have all that it needs, where uplinks are empty; what was wrong with links says
-FABRIC-101 and FABRIC-102. Nodes that did no I/O are not counted, and one with two adapters may count twice.
+Blind spots: a scattered job may well have all that it needs, where uplinks are empty; FABRIC-101 and
+FABRIC-102 say what was wrong with links. Nodes that did no I/O are not counted, and one with two adapters may count twice.
 """
 
 from iomine.triggers.inputs import DATA_FILES, FABRIC_TOPOLOGY
@@ -29,11 +29,11 @@ TRIGGER = Trigger(
         Above("leaf_switch_count", 4, why="Our own choice: a handful of switches is not far, whatever the number of nodes."),
     ),
     finding=(
-        "Its {host_link_count} nodes hang on {leaf_switch_count} switches, {scatter_ratio:.1f} times as many as they need; "
-        "{same_switch_ratio:.0%} of pairs of nodes are behind one switch, and its I/O crosses {tier_count} tiers."
+        "The run's {host_link_count} nodes hang on {leaf_switch_count} switches, {scatter_ratio:.1f} times as many as they need; "
+        "{same_switch_ratio:.0%} of pairs of nodes are behind one switch, and the run's I/O crosses {tier_count} tiers."
     ),
     advice=(
-        "Wait for nodes behind few switches. Least effort: ask for few switches, and say how long you would wait for "
+        "Ask the scheduler for nodes behind few switches. Least effort: name how many, and how long the job may wait for "
         "them (`--switches` in Slurm). Operators: give Slurm the fabric (`topology/tree` or `topology/block`), so that it "
         "packs jobs by itself; the view job_placement shows {leaf_switch_count} switches by name."
     ),

@@ -1,8 +1,8 @@
 """Storage and other traffic were in each other's way.
 
 MPI and I/O take the same links. Where a program writes while others communicate, or while it does so itself, both take longer,
-though neither would fill the link. Counted are the ten minutes in which a link that the log depended on was at least half full,
-and storage traffic and all other traffic each had at least a quarter of what it moved.
+though neither would fill the link. A slot of ten minutes counts if a link that the log depended on was at least half full in it,
+and storage traffic and all other traffic each had at least a quarter of the bytes on the link.
 
 Blind spots: other traffic is what ports counted beyond the I/O of logs, so that I/O without a log, and repeated packets, count
 as others'. With adaptive routing, bytes take other ways than forwarding tables say.
@@ -23,12 +23,12 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "On the link {collision_link}, its I/O met with other traffic in {collision_slot_ratio:.0%} of the ten minutes in which "
-        "it did I/O: {collision_other_ratio:.0%} of what the link moved was no I/O."
+        "The run's I/O shared the link {collision_link} with other traffic in {collision_slot_ratio:.0%} of the ten-minute slots "
+        "in which it did I/O: {collision_other_ratio:.0%} of the bytes on the link were not I/O."
     ),
     advice=(
         (
-            "Part the two in time or in space. Least effort: see with the view mpi_profile whether the "
+            "Separate I/O and other traffic in time or in space. Least effort: see with the view mpi_profile whether the "
             "{collision_other_ratio:.0%} are this program's own MPI traffic; if so, write after the exchange "
             "rather than during it."
         ),

@@ -1,7 +1,7 @@
 """Thousands of files created within a second.
 
 Where ranks write their first output at the same time, a file each, all of these files are created at once. A metadata
-server bears some thousands of creates a second for the whole machine, so the ranks wait for each other, and so does
+server handles some thousands of creates a second for the whole machine, so the ranks wait for each other, and so does
 everyone else. However short such a burst is in a long run, it comes again with each run, and with each output to new
 files. A file counts once, when any rank opened it first, and only if it was written. The second with most of them may
 begin at any hundredth. The cost is the time of the metadata calls on the files of the ten busiest seconds of each mount.
@@ -29,9 +29,11 @@ TRIGGER = Trigger(
     view="log_create_profile",
     level=Level.WARN,
     all_of=(Above("peak_create_count", 1000, why="Jones et al. (IOFSL): a run should stay below a thousand creates a second."),),
-    high=Above("peak_create_ratio", 1.0, why="One run alone asks for more than the file system bears."),
+    high=Above("peak_create_ratio", 1.0, why="One run alone asks for more than the file system can handle."),
     settings=(
-        Setting("borne_create_count", 4000, why="Jones et al. (IOFSL): the most that their file system bears; set your own."),
+        Setting(
+            "borne_create_count", 4000, why="Jones et al. (IOFSL): the most that their file system can handle; set your own."
+        ),
     ),
     finding=(
         "{peak_create_count} files were created within a second on {peak_mount}, {peak_start_seconds} into the run; over "

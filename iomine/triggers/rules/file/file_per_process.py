@@ -50,9 +50,9 @@ TRIGGER = Trigger(
                 *_ADVICE,
                 (
                     "For a file of each twelve ranks, let one gather what the others write, or keep a buffer on each node "
-                    "that is copied out as one file. `iomine forward` says what each writer has to bear."
+                    "that is copied out as one file. `iomine forward` shows the load of each writer."
                 ),
-                with_hdf5("HDF5 subfiling with {gathered_file_count:.0f} I/O concentrators does as much."),
+                with_hdf5("HDF5 subfiling with {gathered_file_count:.0f} I/O concentrators does the same."),
             ),
         ),
     ),

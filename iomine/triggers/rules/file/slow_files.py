@@ -60,7 +60,7 @@ TRIGGER = Trigger(
         Case("none, but records are missing", _SLOW | {"slow_file_count": 0, "is_complete": False}, state="unknown"),
         Case("records are missing, but those at hand are enough", _SLOW | {"is_complete": False}, state="fired"),
     ),
-    applies_to=(Above("data_file_count", 7, why="Of fewer files, the median says little of what is usual."),),
+    applies_to=(Above("data_file_count", 7, why="With fewer files, the median says little about what is usual."),),
     lacks=("data_lack",),
     needs="the POSIX and STDIO modules, whole, with records of eight files alike or more",
     cost="slow_file_core_seconds",

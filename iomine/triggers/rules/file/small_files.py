@@ -35,7 +35,7 @@ TRIGGER = Trigger(
             "from containers of some hundred MiB instead of one file for each."
         ),
         with_hdf5("Datasets of one HDF5 file are such a container."),
-        with_ranks("What all ranks need, let one read and send to the others."),
+        with_ranks("Let one rank read what all ranks need, and send it to the others."),
     ),
     cases=(
         Case(

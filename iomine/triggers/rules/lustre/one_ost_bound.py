@@ -31,7 +31,7 @@ TRIGGER = Trigger(
     all_of=(
         Above("busiest_ost_ratio", 0.75, why="Our own choice: then all other OSTs together add a third at most."),
         Above("nprocs", 16, why="Our own choice: the ranks of half a node can keep one OST busy, and more have to wait."),
-        Above("known_ost_count", 1, why="Of a single OST nobody can use more."),
+        Above("known_ost_count", 1, why="On a file system with a single OST there is no other to use."),
         Above(
             "busiest_ost_seconds_ratio",
             0.05,
@@ -45,10 +45,10 @@ TRIGGER = Trigger(
         "{busiest_ost_seconds_ratio:.0%} of the run on average."
     ),
     advice=(
-        "Use more OSTs than OST {busiest_ost_id}. Least effort: see what the directory asks for (`lfs getstripe -d`), and take "
-        "back a fixed first OST (`lfs setstripe -i -1`, the default) or a pool of one OST. With large files, `lfs setstripe "
-        "-c 16 -S 4M` on the directory spreads files to come, and `lfs migrate` those that are there. Of a progressive "
-        "layout, let the first component end earlier, so that the bulk lies in wider ones."
+        "Use more OSTs than OST {busiest_ost_id}. Least effort: see what the directory asks for (`lfs getstripe -d`), and remove "
+        "a fixed first OST (`lfs setstripe -i -1`, the default) or a pool of one OST. With large files, `lfs setstripe "
+        "-c 16 -S 4M` on the directory spreads files to come, and `lfs migrate` those that are there. In a progressive "
+        "layout, let the first component end earlier, so that most bytes lie in wider components."
     ),
     cases=(
         Case(

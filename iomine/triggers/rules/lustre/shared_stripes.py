@@ -21,7 +21,7 @@ _SHARED = {"shared_stripe_ratio": 0.9, "shared_stripe_count": 4096, "host_count"
 _TEXTS = Texts(
     finding=(
         "{shared_stripe_count} stripes ({shared_stripe_ratio:.0%} of those written) were written by several ranks, on "
-        "{host_count} nodes; most of them of {shared_stripe_path}."
+        "{host_count} nodes; the largest part in {shared_stripe_path}."
     ),
     advice=(
         "Let each stripe of {shared_stripe_path} be written by one node.",

@@ -2,7 +2,7 @@
 
 A file on one OST is as fast as one server, however many ranks read or write it, and other users of that OST
 wait as well. Striping spreads a file over several OSTs, each of which adds its own bandwidth. The largest file that
-several ranks share and that has one stripe is held against the threshold; those with a tenth of its bytes or more are
+several ranks share and that has one stripe is compared with the threshold; those with a tenth of its bytes or more are
 counted and priced with it. The cost is the time in reads and writes of all of them.
 
 Blind spots: bytes moved are counted, so a small file that is read over and over can pass for a large one, and is then

@@ -2,8 +2,8 @@
 
 One OST with a failing disk, a rebuild or a full pool makes every rank wait that has a file or a stripe on it, and where ranks
 wait for each other, the whole run. OSTs are compared by their seconds for a byte and for a request, reads and writes apart, so
-that an OST that merely got more, or smaller requests, is not slow. It is when both are over 3 times those of the median OST
-and over 3.5 scaled median deviations above, in sum and for the median rank and file on it, and when its ranks waited for it
+that an OST that merely got more, or smaller requests, is not slow. An OST is slow when both are over 3 times those of the median
+OST and over 3.5 scaled median deviations above, in sum and for the median rank and file on it, and when its ranks waited for it
 for over 5 seconds each. So one slow rank or file, or a lock that held up all at once, makes no slow OST. It takes at least four
 OSTs, and on the slow one several ranks and several files, or ones that other OSTs served too. Counters give the OST of every
 request to a file that lies on one OST (a stripe count of 1); of striped files a trace does, of each request that touches one
@@ -35,7 +35,7 @@ TRIGGER = Trigger(
     view="log_ost_profile",
     level=Level.HIGH,
     all_of=(
-        Above("slow_ost_count", 0, why="Our own choice: one is enough to keep all who wait for its ranks."),
+        Above("slow_ost_count", 0, why="Our own choice: one is enough to delay all who wait for its ranks."),
         Above(
             "slow_ost_wait_ratio",
             0.05,
@@ -49,10 +49,10 @@ TRIGGER = Trigger(
         "{slow_ost_wait_ratio:.0%} of the run for the ranks that used the slowest."
     ),
     advice=(
-        "Report OST {slow_ost_id} to the support desk with the time of this run; it is not the program's doing, nor a "
-        "node's. Until it is mended, keep files off it: put new ones into a pool without it (`lfs setstripe -p`) or give the "
-        "OSTs by index (`lfs setstripe -o`), and move those that will be read again (`lfs migrate`). If the operators say "
-        'that it was well, see what others had it do meanwhile (`iomine sql "FROM ost_hotspots"`).'
+        "Report OST {slow_ost_id} to the support desk with the time of this run; neither the program nor a node is the cause. "
+        "Until it is repaired, keep files off it: put new ones into a pool without it (`lfs setstripe -p`) or give the "
+        "OSTs by index (`lfs setstripe -o`), and move those that will be read again (`lfs migrate`). If the operators find "
+        'no fault, see what other jobs kept it busy meanwhile (`iomine sql "FROM ost_hotspots"`).'
     ),
     cases=(
         Case("one OST is 48 times as slow as 23 others", _SLOW, state="fired"),

@@ -22,7 +22,7 @@ TRIGGER = Trigger(
         Above(
             "straddle_ratio",
             0.30,
-            why="The threshold of POSIX-121 (starts off Darshan's blocks); fewer than that straddle if requests are small.",
+            why="The threshold of POSIX-121 (starts not aligned to Darshan's blocks); fewer straddle if requests are small.",
         ),
         Above("straddle_count", 1000, why="Our own choice: fewer are not worth anyone's time."),
     ),

@@ -6,8 +6,8 @@ request's offset and every file's layout to know which OST served how many bytes
 are taken to lie evenly on its OSTs. The cost is the time in requests to the busiest OST, which a trace alone gives.
 
 Blind spots: bytes are compared, not the time that each OST took for them: a slow OST with an even share is LUSTRE-203's to
-find. Where nearly all bytes of many ranks fall on one OST, LUSTRE-202 says so and this is silent. What other jobs
-put on the same OSTs is another trigger's. Requests answered by a cache never reach an OST.
+find. Where nearly all bytes of many ranks fall on one OST, LUSTRE-202 says so and this is silent. Load of other
+jobs on the same OSTs is for another trigger. Requests answered by a cache never reach an OST.
 """
 
 from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, TRACE
@@ -30,7 +30,7 @@ TRIGGER = Trigger(
         Above("busiest_ost_bytes", GIB, why="Our own choice: an OST moves less in a second or two."),
     ),
     unless=(
-        Above("busiest_ost_ratio", 0.75, why="The threshold of LUSTRE-202, where one OST is all there is to say."),
+        Above("busiest_ost_ratio", 0.75, why="The threshold of LUSTRE-202, which reports runs bound by one OST."),
         Above("nprocs", 16, why="The threshold of LUSTRE-202."),
     ),
     finding=(

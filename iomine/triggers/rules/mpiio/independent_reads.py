@@ -6,8 +6,8 @@ that several ranks read through MPI-IO are looked at, in runs with more than one
 independent reads: of each file a part of its MPI-IO read time in proportion to their number.
 
 Blind spots: independent reads that are large and follow one another do well, and collective calls can slow them; their
-sizes are not looked at. Reads that do not block are counted on neither side. That a call was collective does not say
-that MPI-IO made anything of it: with the hint romio_cb_read=disable, each rank still reads for itself.
+sizes are not looked at. Reads that do not block are counted on neither side. A collective call does not prove that
+MPI-IO joined anything: with the hint romio_cb_read=disable, each rank still reads for itself.
 """
 
 from iomine.triggers.inputs import SEVERAL_RANKS, SHARED_MPIIO_READS, with_hdf5
@@ -28,7 +28,7 @@ TRIGGER = Trigger(
     ),
     finding=(
         "{indep_read_requests_count} MPI-IO reads of shared files ({indep_read_ratio:.0%}) were independent and took "
-        "{indep_read_seconds_ratio:.0%} of the MPI-IO time, most of them in {indep_read_path}."
+        "{indep_read_seconds_ratio:.0%} of the MPI-IO time, the largest part in {indep_read_path}."
     ),
     advice=(
         "Read {indep_read_path} collectively where all ranks read at the same time.",

@@ -7,8 +7,8 @@ than one rank. The cost is the time of the independent writes: of each file a pa
 proportion to their number.
 
 Blind spots: independent writes that are large and follow one another do well, and collective calls can slow them; their
-sizes are not looked at. Writes that do not block are counted on neither side. That a call was collective does not say
-that MPI-IO made anything of it: pieces that are contiguous and in rank order are not joined by ROMIO unless the hint
+sizes are not looked at. Writes that do not block are counted on neither side. A collective call does not prove that
+MPI-IO joined anything: pieces that are contiguous and in rank order are not joined by ROMIO unless the hint
 romio_cb_write=enable asks for it.
 """
 
@@ -30,7 +30,7 @@ TRIGGER = Trigger(
     ),
     finding=(
         "{indep_write_requests_count} MPI-IO writes to shared files ({indep_write_ratio:.0%}) were independent and took "
-        "{indep_write_seconds_ratio:.0%} of the MPI-IO time, most of them in {indep_write_path}."
+        "{indep_write_seconds_ratio:.0%} of the MPI-IO time, the largest part in {indep_write_path}."
     ),
     advice=(
         "Write {indep_write_path} collectively where all ranks write at the same time.",

@@ -1,7 +1,7 @@
 """Ranks wait for each other within MPI-IO.
 
 A collective call, and the opening and closing of a file, end when the last rank has come: ranks that come early wait within
-MPI-IO, and to a look at the I/O alone this is I/O. In POSIX beneath, only the ranks that move data for all are busy. What ranks
+MPI-IO, and measures of I/O alone count this as I/O. In POSIX, only the ranks that move data for all are busy. What ranks
 spend in MPI-IO beyond the POSIX time of the slowest of them is more than that I/O takes: a rank came late, because its
 computing took longer or because it did something before; ranks were slow by turns; or data were on their way between ranks.
 That time is the cost. Of each file, the slowest rank's POSIX time is granted to every rank.

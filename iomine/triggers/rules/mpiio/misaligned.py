@@ -1,11 +1,11 @@
-"""Requests beneath MPI-IO start off the file system's blocks.
+"""Requests of MPI-IO are not aligned to the file system's blocks.
 
 Here it is MPI-IO that chooses where requests to the file system begin, from what ranks ask for and from its hints. With
 requests that start within a block, aggregators share blocks and take their locks from each other. The program cannot
-mend this by moving its requests, but by giving MPI-IO, or HDF5 above it, the striping of the file. The cost is the time
+repair this by moving its requests, but by giving MPI-IO, or HDF5 above it, the striping of the file. The cost is the time
 of the misaligned requests: of each file a part of its POSIX time in proportion to their number.
 
-Blind spots: Darshan holds starts against one block size for each mount, 1 MiB on Lustre and otherwise what the file
+Blind spots: Darshan compares starts with one block size for each mount, 1 MiB on Lustre and otherwise what the file
 system says of itself, often 4 KiB, whatever the stripe size of the file. It counts reads and writes together, so each
 gets its share by number. MPI-IO that reads for itself, to write back whole blocks, is counted too.
 """

@@ -2,7 +2,7 @@
 
 For many small pieces, MPI-IO reads one large block that covers them all and throws the gaps away (data sieving), and
 aggregators of collective reads do the same (two-phase I/O with holes). That is right while the gaps are small; with
-wide gaps most of what is read is thrown away. The bytes that POSIX read of a file are held against those that the
+wide gaps most of what is read is thrown away. The bytes that POSIX read of a file are compared with those that the
 program asked MPI-IO for. The cost is the time of reading what nobody asked for: of each file a part of its POSIX read
 time in proportion to the bytes.
 

@@ -22,7 +22,7 @@ TRIGGER = Trigger(
     view="log_transform_profile",
     level=Level.WARN,
     all_of=(
-        Above("stayed_small_ratio", 0.5, why="Our own choice: most of the calls that were made collective came to nothing."),
+        Above("stayed_small_ratio", 0.5, why="Our own choice: most of the calls that were made collective had no effect."),
         Above(
             "stayed_small_seconds_ratio",
             0.05,
@@ -30,8 +30,8 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "{stayed_small_count} collective calls ({stayed_small_ratio:.0%}) came to nothing: each rank sent small requests of its "
-        "own, most of them to {stayed_small_path}. They took {stayed_small_seconds_ratio:.0%} of the MPI-IO time."
+        "{stayed_small_count} collective calls ({stayed_small_ratio:.0%}) had no effect: each rank sent small requests of its "
+        "own, the largest part in {stayed_small_path}. They took {stayed_small_seconds_ratio:.0%} of the MPI-IO time."
     ),
     advice=(
         "Let aggregators do the I/O of {stayed_small_path}. Least effort: set the hints romio_cb_write=enable and "

@@ -2,7 +2,7 @@
 
 For many small pieces with gaps, MPI-IO reads the block that covers them, puts the pieces in and writes all of it back
 (data sieving), and aggregators of collective writes do the same (two-phase I/O with holes). With wide gaps most of what
-is written was there before, and had to be read and locked for it. The bytes that POSIX wrote to a file are held against
+is written was there before, and had to be read and locked for it. The bytes that POSIX wrote to a file are compared with
 those that the program asked MPI-IO for. The cost is the time of writing what nobody asked for: of each file a part of
 its POSIX write time in proportion to the bytes.
 

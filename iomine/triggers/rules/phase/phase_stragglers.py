@@ -37,8 +37,8 @@ TRIGGER = Trigger(
     ),
     advice=(
         (
-            "See whether it is always the same. Least effort: look up slowest_rank in the view phases for this log, and what "
-            "that rank does that others do not in the {phase_straggler_count} phases."
+            "See whether it is always the same rank. Least effort: look up slowest_rank in the view phases for this log, and "
+            "what that rank does that others do not in the {phase_straggler_count} phases."
         ),
         with_nodes("If one node leads in most of them, run without that node and report it to the support desk."),
         (
@@ -58,8 +58,8 @@ TRIGGER = Trigger(
             ),
             advice=(
                 (
-                    "Leave the nodes as they are: the ranks are late for OST {phase_straggler_ost_id}, as LUSTRE-203 says. Least "
-                    "effort: report it to the support desk, and until it is mended put new files into a pool without it (`lfs "
+                    "Leave the nodes as they are: OST {phase_straggler_ost_id} delays the ranks, as LUSTRE-203 says. Least "
+                    "effort: report it to the support desk, and until it is repaired put new files into a pool without it (`lfs "
                     "setstripe -p`)."
                 ),
                 _BACKGROUND,

@@ -2,7 +2,7 @@
 
 Opening, looking up and closing files moves no data, and the metadata servers are shared by the whole machine: a program
 that spends its I/O time there slows its neighbours as well as itself. Calls of POSIX and of stdio (`fopen`, `fclose`) are
-taken together, and held against the I/O time of both. The cost is all of the time in metadata calls.
+taken together, and compared with the I/O time of both. The cost is all of the time in metadata calls.
 
 Blind spots: Darshan up to 3.5.0 does not see `stat` and its kin on systems with glibc 2.33 or newer, whose programs call
 functions that it does not wrap, so a storm of them goes unnoticed there; where no log of the night by the same Darshan
@@ -39,7 +39,7 @@ TRIGGER = Trigger(
     finding=_FINDING,
     advice=(
         (
-            "Open less, and begin with {longest_meta_path}. Least effort: programs with many libraries or Python "
+            "Open fewer files, and begin with {longest_meta_path}. Least effort: programs with many libraries or Python "
             "modules start faster from a container image or from node-local storage. Next: keep files open across"
             " steps instead of opening and closing them in a loop."
         ),

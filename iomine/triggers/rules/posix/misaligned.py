@@ -1,14 +1,14 @@
-"""Requests start off the file system's blocks.
+"""Requests are not aligned to the file system's blocks.
 
 A request that starts within a block touches one block more than it must: a write has to read the rest of the block
 first, and two ranks that meet in one block of a shared file take its lock from each other. Only requests that the
 program makes through POSIX itself are looked at; those beneath MPI-IO are another trigger's, since there the remedy is
 another. The cost is the time of the misaligned requests: of each file a part of its time in proportion to their number.
 
-Blind spots: Darshan holds starts against one block size for each mount, 1 MiB on Lustre and otherwise what the file
+Blind spots: Darshan compares starts with one block size for each mount, 1 MiB on Lustre and otherwise what the file
 system says of itself, often 4 KiB, whatever the stripe size of the file. It counts reads and writes together, so each
-gets its share by number. Where a request ends is not checked. Small requests in sequence start off blocks by nature:
-then their size is the better thing to change.
+gets its share by number. Where a request ends is not checked. Small requests in sequence are never aligned:
+then it is better to change their size.
 """
 
 from iomine.triggers.inputs import DIRECT_REQUESTS, with_hdf5
@@ -32,8 +32,8 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "{misaligned_count} of the program's own POSIX requests ({misaligned_ratio:.0%}) started off the file system's blocks "
-        "and took {misaligned_seconds_ratio:.0%} of the time in reads and writes, most of it in {misaligned_path}."
+        "{misaligned_count} of the program's own POSIX requests ({misaligned_ratio:.0%}) were not aligned to the file system's "
+        "blocks and took {misaligned_seconds_ratio:.0%} of the time in reads and writes, the largest part in {misaligned_path}."
     ),
     advice=(
         "Let requests for {misaligned_path} start at multiples of its block or stripe size.",

@@ -26,13 +26,13 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "{overwritten_bytes} ({overwritten_ratio:.0%} of what was written) were written by more than one rank, most of them "
-        "by {overwriting_rank_count} ranks in {overwritten_path}: which of them the file holds depends on who came last."
+        "{overwritten_bytes} ({overwritten_ratio:.0%} of what was written) were written by more than one rank, the largest "
+        "part by {overwriting_rank_count} ranks in {overwritten_path}: which of them the file holds depends on who came last."
     ),
     advice=(
-        "See who is to write what in {overwritten_path}. Least effort: run twice and compare the files; if they differ, "
-        "ranks race. If all {overwriting_rank_count} ranks write the same, let one do "
-        "it. If parts overlap on their edges, let each rank write the cells that it owns and leave out those that it holds "
+        "Check which rank should write which bytes of {overwritten_path}. Least effort: run twice and compare the files; if "
+        "they differ, ranks race. If all {overwriting_rank_count} ranks write the same, let one do it. "
+        "If parts overlap on their edges, let each rank write the cells that it owns and leave out those that it holds "
         "for its neighbours. If pieces differ in size, work offsets out from all sizes (MPI_Exscan), not from one's own."
     ),
     cases=(

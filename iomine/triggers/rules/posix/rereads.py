@@ -3,7 +3,7 @@
 What is read twice could have been kept, or read by one rank and sent to the others; every rank that reads the whole of
 an input file multiplies the load on the servers by the number of ranks. With a DXT trace, only what the same rank reads
 again counts here, and what other ranks read as well is POSIX-133. The bytes that the program asked for, through
-MPI-IO where a file goes through it, are held against the bytes of the file that reads touched at all. So ten passes
+MPI-IO where a file goes through it, are compared with the bytes of the file that reads touched at all. So ten passes
 over a file fire, and sparse access does not. The cost is the time of reading again: of each file a part of its read
 time in proportion to the bytes.
 
@@ -29,7 +29,7 @@ TRIGGER = Trigger(
         ),
         Above("reread_bytes", 0, why="Our own choice: the share decides, and the cost says what it is worth."),
     ),
-    finding="{reread_bytes} ({reread_ratio:.0%} of what was read) had been read before, most of them of {reread_path}.",
+    finding="{reread_bytes} ({reread_ratio:.0%} of what was read) had been read before, the largest part in {reread_path}.",
     advice=(
         (
             "Read {reread_path} once. Least effort: copy it to node-local storage or /dev/shm when the job "

@@ -1,14 +1,14 @@
 """The same bytes are written again.
 
 Bytes that are overwritten in the same run were written in vain, unless they were there to be read in between or to
-survive a crash. The bytes that the program asked for, through MPI-IO where a file goes through it, are held against the
+survive a crash. The bytes that the program asked for, through MPI-IO where a file goes through it, are compared with the
 bytes of the file that writes touched at all. So a file written ten times over fires, and one written with gaps does
 not. With a DXT trace, only what the same rank writes again counts here, and what other ranks wrote as well is POSIX-134.
 The cost is the time of writing again: of each file a part of its write time in proportion to the bytes.
 
 Blind spots: without a DXT trace, a file counts as touched up to the highest offset written, so repetition within a part
-of a larger file goes unnoticed. A checkpoint that overwrites the last but one is meant to: then only its frequency is
-up for change. A file that is cut to nothing and written anew under the same name counts as written again. Writes
+of a larger file goes unnoticed. A checkpoint that overwrites the last but one is meant to: then only its frequency can
+change. A file that is truncated and written again under the same name counts as written again. Writes
 through stdio are left out.
 """
 

@@ -29,7 +29,7 @@ TRIGGER = Trigger(
     ),
     finding=(
         "{ranks_reread_ratio:.0%} of what ranks read, another rank had read as well: {ranks_reread_bytes}, of which "
-        "{hosts_reread_bytes} were read by several nodes; most of them of {ranks_reread_path}."
+        "{hosts_reread_bytes} were read by several nodes; the largest part in {ranks_reread_path}."
     ),
     advice=(
         (

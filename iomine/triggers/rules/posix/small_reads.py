@@ -21,7 +21,7 @@ from iomine.units import MIB
 _TEXTS = Texts(
     finding=(
         "{small_read_count} of {read_count} reads ({small_read_ratio:.0%}) were small and took "
-        "{small_read_seconds_ratio:.0%} of the time in reads and writes, most of it in {small_read_path}."
+        "{small_read_seconds_ratio:.0%} of the time in reads and writes, the largest part in {small_read_path}."
     ),
     advice=(
         (

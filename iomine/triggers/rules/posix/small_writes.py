@@ -22,7 +22,7 @@ from iomine.units import MIB
 _TEXTS = Texts(
     finding=(
         "{small_write_count} of {write_count} writes ({small_write_ratio:.0%}) were small and took "
-        "{small_write_seconds_ratio:.0%} of the time in reads and writes, most of it in {small_write_path}."
+        "{small_write_seconds_ratio:.0%} of the time in reads and writes, the largest part in {small_write_path}."
     ),
     advice=(
         (

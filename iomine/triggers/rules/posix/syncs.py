@@ -29,7 +29,7 @@ TRIGGER = Trigger(
     ),
     finding=(
         "{sync_count} syncs, one for every {sync_interval_bytes} written, took {sync_seconds_ratio:.0%} of the time in "
-        "reads, writes and syncs: {sync_core_seconds}, most of them in {sync_path}."
+        "reads, writes and syncs: {sync_core_seconds}, the largest part in {sync_path}."
     ),
     advice=(
         "Sync {sync_path} less often. Least effort: leave the calls out where the data can be made again, or turn them off in "

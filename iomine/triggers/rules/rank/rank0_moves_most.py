@@ -29,7 +29,7 @@ TRIGGER = Trigger(
     finding="Rank 0 moved {rank0_bytes}, {rank0_ratio:.0%} of what all ranks moved, in {rank0_core_seconds:s}.",
     advice=(
         (
-            "Share the {rank0_bytes} of rank 0 out. Least effort: use the parallel mode of the library that does "
+            "Spread the {rank0_bytes} of rank 0 over all ranks. Least effort: use the parallel mode of the library that does "
             "the I/O instead of gathering at rank 0. In your own format, let each rank read and write its part at"
             " its own offset."
         ),

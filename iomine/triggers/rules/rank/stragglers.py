@@ -3,8 +3,8 @@
 Where all ranks wait for each other, the slowest one sets the pace, and a single slow node, OST or path to storage makes the
 whole run slow. A rank is a straggler when its time for a request and its time for a byte are both over 1.5 times those
 of the median rank, and its time for a request lies over 3.5 scaled median deviations above. So a rank that merely moves
-more bytes, or larger ones, is none. The cost is the time by which all stragglers exceed the median rank's I/O time; the
-time that other ranks with I/O were done earlier stands apart, of each at most what the slowest straggler exceeds the
+more bytes, or larger requests, is not a straggler. The cost is the time by which all stragglers exceed the median rank's I/O
+time; the time that other ranks with I/O were done earlier stands apart, of each at most what the slowest straggler exceeds the
 median rank by; with the cost it decides whether this is a finding. Where at least half of the cost is of ranks that spend most
 of their time on a slow OST, as LUSTRE-203 finds it, the finding names the OST, and the node is not to blame. Where all bytes of
 the stragglers passed a link that was faulty, as FABRIC-101 finds it, the finding names the link. Where all of several stragglers
@@ -63,8 +63,8 @@ TRIGGER = Trigger(
             ),
             advice=(
                 (
-                    "Leave the nodes as they are: the ranks are late for the link {straggler_link}, as FABRIC-101 says. Least "
-                    "effort: report it to the support desk ({straggler_trouble}), and until it is mended run on nodes that do "
+                    "Leave the nodes as they are: the link {straggler_link} delays the ranks, as FABRIC-101 says. Least "
+                    "effort: report it to the support desk ({straggler_trouble}), and until it is repaired run on nodes that do "
                     "not hang behind it."
                 ),
                 _MOST_EFFORT,
@@ -79,8 +79,8 @@ TRIGGER = Trigger(
             ),
             advice=(
                 (
-                    "Leave the nodes as they are: the ranks are late for OST {straggler_ost_id}, as LUSTRE-203 says. Least "
-                    "effort: report it to the support desk, and until it is mended put new files into a pool without it (`lfs "
+                    "Leave the nodes as they are: OST {straggler_ost_id} delays the ranks, as LUSTRE-203 says. Least "
+                    "effort: report it to the support desk, and until it is repaired put new files into a pool without it (`lfs "
                     "setstripe -p`)."
                 ),
                 _MOST_EFFORT,

@@ -1,8 +1,8 @@
 """Data go through stdio.
 
 The streams of C (`fopen`, `fread`, `fprintf`) copy everything through a buffer of often no more than 4 KiB, know
-nothing of other ranks, and does not know how a file is striped. For a log of the run they are right, for data they are
-not. Standard streams are left out. The cost is all the time in stdio, metadata calls included.
+nothing of other ranks, and do not know how a file is striped. They are right for a log of the run, and wrong for
+data. Standard streams are left out. The cost is all the time in stdio, metadata calls included.
 
 Blind spots: how large the buffer is cannot be seen, so a program that chose a large one fires too, at little cost. Some
 Fortran libraries and Python's own file objects do not use stdio and are not counted here. A stream that was opened for
@@ -18,10 +18,12 @@ TRIGGER = Trigger(
     view="log_file_profile",
     level=Level.HIGH,
     all_of=(Above("data_stdio_ratio", 0.10, why="The threshold Drishti uses for S01, so results compare."),),
-    finding=("{data_stdio_ratio:.0%} of the bytes went through stdio, most of them of {stdio_path}, for {stdio_core_seconds}."),
+    finding=(
+        "{data_stdio_ratio:.0%} of the bytes went through stdio, the largest part in {stdio_path}, for {stdio_core_seconds}."
+    ),
     advice=(
         (
-            "Move the data of {stdio_path} by other calls. Least effort: give the stream a buffer of several MiB "
+            "Read and write the data of {stdio_path} by other calls. Least effort: give the stream a buffer of several MiB "
             "right after it is opened (setvbuf), and do not flush after each line. Next: write binary data in "
             "blocks of several MiB with write() or pwrite(), and in Python with numpy.save or tofile instead of "
             "savetxt."

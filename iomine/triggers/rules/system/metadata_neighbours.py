@@ -1,4 +1,4 @@
-"""Others kept its metadata target busy.
+"""Other users kept the run's metadata target busy.
 
 Opens, stats and closes wait in the queue of the metadata target that holds the directory, whoever else's are in it. Where
 they took much longer than usual and most of what kept the target busy was not this user's, the program is not to blame.
@@ -18,8 +18,8 @@ TRIGGER = Trigger(
         Above("mdt_others_ratio", 0.5, why="Our own choice: who does more than half of it is the cause."),
     ),
     finding=(
-        "Its metadata calls took {mdt_slowdown_ratio:.1f} times as long as usual, while {mdt_others_ratio:.0%} of what kept the "
-        "target busy was other users'."
+        "The run's metadata calls took {mdt_slowdown_ratio:.1f} times as long as usual, while other users caused "
+        "{mdt_others_ratio:.0%} of the load on the target."
     ),
     advice=(
         "Run again before you change the program. If {mdt_others_ratio:.0%} is usual at this hour, start the job at another, or "

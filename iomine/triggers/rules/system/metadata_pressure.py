@@ -1,4 +1,4 @@
-"""Its metadata calls slowed a metadata target for everyone.
+"""The run's metadata calls slowed a metadata target for everyone.
 
 A metadata target serves the opens, stats and closes of all users whose directories it holds. One job with many of
 them makes all others wait. Lustre's job_stats say how many requests of a job each target dealt with and how long that took; this

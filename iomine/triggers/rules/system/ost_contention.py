@@ -25,11 +25,11 @@ TRIGGER = Trigger(
         Above("ost_slowdown_ratio", 1.5, why="Our own choice: a busy OST that answers as quickly as ever is in nobody's way."),
     ),
     finding=(
-        "{ost_contention_ratio:.0%} of what kept its OSTs busy came from other users, and requests took "
+        "Other users caused {ost_contention_ratio:.0%} of the load on the run's OSTs, and requests took "
         "{ost_slowdown_ratio:.1f} times as long as usual."
     ),
     advice=(
-        "Share less of what is busy. Least effort: run again, since Lustre chooses other OSTs for new files. Stripe large "
+        "Use OSTs that are less busy. Least effort: run again, since Lustre chooses other OSTs for new files. Stripe large "
         "files over more OSTs, so that one busy OST is a smaller part of the whole, and do not fix where a file begins "
         "(`lfs setstripe -i`). Input that is read in every run can be migrated away from an OST that is always busy. If "
         "{ost_contention_ratio:.0%} is usual for this project, ask the operators for a pool of OSTs of its own."

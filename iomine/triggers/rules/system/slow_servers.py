@@ -1,9 +1,9 @@
 """The file system was slow for everyone.
 
 A run can be slow through no fault of its own: a rebuild, a full target or another job's storm slows the targets that it
-needs. Lustre's job_stats say how long its servers dealt with the job's requests; that is held against the median time of
+needs. Lustre's job_stats say how long its servers dealt with the job's requests; that is compared with the median time of
 requests of the same kind and size in the last 30 nights, and weighed by how much of the program's own time hung on which
-servers. It counts only where others kept the targets busy, or nobody:
+servers. It counts only where others, or nobody, kept the targets busy:
 users who keep the targets busy themselves are not excused. So there is no need to look for the cause in the program.
 
 Blind spots: servers before Lustre 2.14 count no times, and then this is unknown. Requests wait in clients and on the

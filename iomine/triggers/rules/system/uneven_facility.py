@@ -1,7 +1,7 @@
-"""The OSTs that it used were much busier than the rest.
+"""The OSTs of the run were much busier than the rest.
 
 Lustre gives new files the OSTs with most room, not those with least to do; a fixed stripe offset, an old directory or a
-popular input heats a few while others idle. job_stats say how busy each OST was in the ten minutes of a request; this is their
+popular input loads a few while others idle. job_stats say how busy each OST was in the ten minutes of a request; this is their
 busy time over the mean of all OSTs, weighed by the time that the log's own requests took on each.
 
 Blind spots: OSTs that no job used in 30 nights are not counted among all. A file system with few jobs is uneven by chance.
@@ -20,12 +20,12 @@ TRIGGER = Trigger(
         Above("ost_slowdown_ratio", 1.5, why="Our own choice: a busy OST that answers as quickly as ever is in nobody's way."),
     ),
     finding=(
-        "The OSTs that it used were {ost_load_over_mean_ratio:.1f} times as busy as all are on average, and took "
+        "The OSTs of the run were {ost_load_over_mean_ratio:.1f} times as busy as all OSTs on average, and took "
         "{ost_slowdown_ratio:.1f} times as long as usual."
     ),
     advice=(
         "Let Lustre choose the OSTs (`lfs setstripe -i -1`), stripe large files over more of them, and move what is read again "
-        "and again to others (`lfs migrate`). Operators see in `ost_hotspots` who heats which OST; a factor of "
+        "and again to others (`lfs migrate`). Operators see in `ost_hotspots` who loads which OST; a factor of "
         "{ost_load_over_mean_ratio:.1f} over days speaks for rebalancing, or for a pool of OSTs for new files."
     ),
     cases=(
