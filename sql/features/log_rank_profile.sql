@@ -15,6 +15,11 @@ WITH lowest AS (
     SELECT cluster, night, log_id, file_id, 'stdio' AS layer, read_seconds, write_seconds
     FROM core.stdio_file
 ),
+unsound AS (
+    SELECT DISTINCT cluster, night, log_id
+    FROM core.unsound_module
+    WHERE module IN ('POSIX', 'STDIO', 'MPI-IO')
+),
 called_seconds AS (
     SELECT cluster, night, log_id, SUM(read_seconds) AS log_read_seconds, SUM(write_seconds) AS log_write_seconds
     FROM (
@@ -35,7 +40,9 @@ asked AS (
         row_number() OVER (PARTITION BY cluster, night, log_id ORDER BY moved_bytes) AS place,
         SUM(moved_bytes) OVER (PARTITION BY cluster, night, log_id) AS log_bytes
     FROM core.rank_io
-    WHERE layer = 'all'
+    LEFT JOIN (SELECT *, TRUE AS is_unsound FROM unsound) AS unsound USING (cluster, night, log_id)
+    -- Of records that are not all there, ranks without one did not do less.
+    WHERE layer = 'all' AND NOT (evidence = 'records' AND COALESCE(is_unsound, FALSE))
 ),
 shares AS (
     SELECT
@@ -143,11 +150,6 @@ on_slow_host AS (
     GROUP BY ALL
     -- A single rank does not show whether it or its host is slow.
     HAVING COUNT(DISTINCT rank) > 1 AND COUNT(slow_host.host) = COUNT(*) AND COUNT(DISTINCT slow.host) = 1
-),
-unsound AS (
-    SELECT DISTINCT cluster, night, log_id
-    FROM core.unsound_module
-    WHERE module IN ('POSIX', 'STDIO', 'MPI-IO')
 )
 SELECT
     log.log_id, log.cluster, log.night,

@@ -277,7 +277,14 @@ class Reader:
         note = os.memfd_create("note")
         self._note = os.fdopen(note, "r+b", buffering=0)
         self._child = subprocess.Popen(  # noqa: S603  this very program
-            [sys.executable, "-m", "iomine.pipeline.ingest.reading", *map(str, (os.getpid(), self._limits.memory_bytes, note))],
+            # -P: folders of logs are writable to many, and a sweep may have been started in one.
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "iomine.pipeline.ingest.reading",
+                *map(str, (os.getpid(), self._limits.memory_bytes, note)),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,

@@ -94,6 +94,8 @@ _LONG_BYTES: Final = MIB
 # Layers that have traces, in the order in which Darshan's logs have them; and ranks whose numbers take no memory to speak of.
 _USUAL_LAYERS: Final = (["posix"], ["posix", "mpiio"])
 _MOST_RANKS: Final = 4096
+# Modules of which sums of a log are made.
+_WITH_IO: Final = frozenset(("POSIX", "MPI-IO", "STDIO", "DFS"))
 # Requests of traces that are gone through together, which derivations do not cut into blocks.
 _MOST_REQUESTS: Final = 1 << 16
 
@@ -134,6 +136,9 @@ class RowSinks:
                     self._flush(table)
 
     def _add(self, table: str, owners: Owners, part: Columns) -> None:
+        # A module may have records of a run and none of its calls.
+        if not len(owners.of_rows):
+            return
         self._pending.setdefault(table, []).append((owners, part))
         self._pending_rows[table] += row_count(part)
         self._pending_bytes[table] += size_bytes(part)
@@ -617,7 +622,7 @@ def _header(log: Log, path: str, doubted: Doubted) -> dict[str, Any]:
         "format_version": log.format_version,
         "darshan_version": job.darshan_version,
         "is_partial": log.is_partial,
-        "doubt": "; ".join(filter(None, (log.doubt, str(doubted)))) or None,
+        "doubt": "; ".join(filter(None, (log.doubt, str(doubted), _lacks(log)))) or None,
         "path": shown(path),
         "size_bytes": log.size_bytes,
         "owner_uid": log.owner_uid,
@@ -627,6 +632,17 @@ def _header(log: Log, path: str, doubted: Doubted) -> dict[str, Any]:
     return row | dict.fromkeys(_unknown(job))
 
 
+def _lacks(log: Log) -> str:
+    """What the sums of a log lack, since a module with I/O was not read whole; empty where nothing is missing."""
+    partly = [each.region.module for each in log.modules if each.region.module in _WITH_IO and each.state != "read"]
+    return f"{', '.join(partly)} could not be read whole, so sums of the log are too small or not known" if partly else ""
+
+
+def _has_sums(log: Log) -> bool:
+    """Whether sums say anything: not if a module with I/O has records, of which none was read."""
+    return all(each.record_count or each.state in {"read", "unread"} for each in log.modules if each.region.module in _WITH_IO)
+
+
 def _summed(given: Given) -> Columns:
     tables, special = given.split
     count = len(given.logs)
@@ -634,16 +650,14 @@ def _summed(given: Given) -> Columns:
     sums = totals(tables, count)._asdict() | times(tables, special, given.nprocs, given.run_seconds)._asdict()
     rows = [
         {
-            **doubted.withheld(dict(zip(sums, values, strict=True))),
+            **(doubted.withheld(dict(zip(sums, values, strict=True))) if _has_sums(log) else dict.fromkeys(sums)),
             "io_signature": signature,
             # Without an application name, or a user, there is no lineage.
             "lineage_id": None
-            if job.uid is None or not job.application
+            if (job := log.job).uid is None or not job.application
             else lineage_id(job.uid, job.application, job.nprocs, signature),
         }
-        for job, doubted, signature, *values in zip(
-            (log.job for log in given.logs), given.doubted, signatures, *sums.values(), strict=True
-        )
+        for log, doubted, signature, *values in zip(given.logs, given.doubted, signatures, *sums.values(), strict=True)
     ]
     return {LOG: Column(np.arange(count)), **{name: [row[name] for row in rows] for name in rows[0]}}
 

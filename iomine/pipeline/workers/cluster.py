@@ -235,8 +235,9 @@ def _interrupts_held() -> Iterator[Callable[[], None]]:
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         forkserver.set_forkserver_preload(_PRELOADED)
-        # Allocators read it as they start, and have started in the server before a worker is forked.
-        with _environment(KEPT_MEMORY):
+        # Allocators read it as they start, and have started in the server before a worker is forked. A sweep may have been
+        # started in a folder of logs, whose Python files must not be imported.
+        with _environment(KEPT_MEMORY | {"PYTHONSAFEPATH": "1"}):
             forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)

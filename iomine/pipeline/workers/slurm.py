@@ -43,6 +43,7 @@ _ENVIRONMENT: Final = (
     "export DASK_DISTRIBUTED__WORKER__MEMORY__TERMINATE=False",
     "export DASK_DISTRIBUTED__WORKER__HTTP__ROUTES='[]'",
     f'export DASK_DISTRIBUTED__NANNY__PRE_SPAWN_ENVIRON="{KEPT_MEMORY}"',
+    "export PYTHONSAFEPATH=1",
     # As the sweep itself: files of the warehouse are for its owner and group.
     "umask 0027",
 )

@@ -71,7 +71,7 @@ def _values(message: str) -> Mapping[str, str]:
     """Values by key; a key before the job's name cannot be overwritten by one within the name."""
     before, named, after = message.partition(" jobname=")
     pairs = [[entry.partition("=") for entry in _BETWEEN.split(part)] for part in (named.lstrip() + after, before)]
-    return {key: value for part in pairs for key, equals, value in part if equals}
+    return {key: value.strip('"') for part in pairs for key, equals, value in part if equals}
 
 
 def _hosts(exec_host: str) -> Names:
