@@ -9,5 +9,6 @@ SELECT
     request_seconds * small_count / NULLIF(request_count, 0) AS small_seconds,
     request_seconds * backward_count / NULLIF(request_count, 0) AS backward_seconds,
     request_seconds * misaligned_count / NULLIF(request_count, 0) AS misaligned_seconds,
-    request_seconds * COALESCE(again_rank_bytes, again_bytes) / NULLIF(asked_bytes, 0) AS again_seconds
+    request_seconds * COALESCE(again_rank_bytes, again_bytes)
+        / NULLIF(CASE WHEN op = 'read' AND moved_bytes < asked_bytes THEN moved_bytes ELSE asked_bytes END, 0) AS again_seconds
 FROM main.file_requests

@@ -16,7 +16,8 @@ WITH per_log AS (
         list_sum(list_sort(list(backward_seconds) FILTER (op = 'read'))) AS backward_read_core_seconds,
         MIN(order_evidence) FILTER (op = 'read') AS read_order_evidence,
         bool_or(layer = 'posix' AND op = 'read' AND backward_count IS NULL) AS lacks_read_order,
-        SUM(asked_bytes) FILTER (op = 'read') AS asked_read_bytes,
+        -- Reads that were asked for beyond the end of a file moved nothing.
+        SUM(CASE WHEN moved_bytes < asked_bytes THEN moved_bytes ELSE asked_bytes END) FILTER (op = 'read') AS asked_read_bytes,
         SUM(again_bytes) FILTER (op = 'read') AS reread_bytes,
         list_sum(list_sort(list(again_seconds) FILTER (op = 'read'))) AS reread_core_seconds,
         MIN(extent_evidence) FILTER (op = 'read') AS read_extent_evidence,

@@ -633,9 +633,15 @@ def _header(log: Log, path: str, doubted: Doubted) -> dict[str, Any]:
 
 
 def _lacks(log: Log) -> str:
-    """What the sums of a log lack, since a module with I/O was not read whole; empty where nothing is missing."""
-    partly = [each.region.module for each in log.modules if each.region.module in _WITH_IO and each.state != "read"]
-    return f"{', '.join(partly)} could not be read whole, so sums of the log are too small or not known" if partly else ""
+    """A doubt about the sums of a log, of which a module with I/O was not read whole; empty where all were.
+
+    What is put together from rows that were kept has the doubt already.
+    """
+    partly = [
+        each.region.module for each in log.modules if each.region.module in _WITH_IO and each.state not in {"read", "unread"}
+    ]
+    said = f"records of {', '.join(partly)} are incomplete or damaged, so sums of the log may be too small"
+    return said if partly and said not in log.doubt else ""
 
 
 def _has_sums(log: Log) -> bool:
