@@ -273,7 +273,7 @@ def _slurm(warehouse: Path) -> Iterator[Check]:
 
 def _database(warehouse: Path) -> Iterator[Check]:
     from iomine.schema import TABLES
-    from iomine.views.query import answer, open_catalog
+    from iomine.views.query import LAKE_DIRECTORY, answer, open_catalog
 
     database = database_of(warehouse)
     if not database.exists():
@@ -286,9 +286,15 @@ def _database(warehouse: Path) -> Iterator[Check]:
         return
     yield Check("ok", f"{database} opens")
     with connection:
+        rows = answer(connection, "SELECT value FROM _meta WHERE key = $key", {"key": LAKE_DIRECTORY})["value"].to_pylist()
+        elsewhere = [place for place in rows if not (warehouse / place).resolve().is_relative_to(warehouse.resolve())]
         broken = [fault for table in TABLES if (fault := _fault(partial(answer, connection), table))]
     yield from (Check("fail", fault, "run `iomine sweep` to build the views again") for fault in broken)
-    if not broken:
+    # A copy answers with the files of the original, as long as these are there.
+    yield from (
+        Check("fail", f"{database} shows the files of {place}", "run `iomine judge` to show this folder's") for place in elsewhere
+    )
+    if not broken and not elsewhere:
         yield Check("ok", "all files of the lake are there")
         yield from _failures(database)
 

@@ -64,6 +64,17 @@ def test_lost_file_of_the_lake_fails(iomine, warehouse_of) -> None:
 
 
 @pytest.mark.usefixtures("libdarshan_loads")
+def test_a_copy_that_answers_from_the_original_fails(iomine, warehouse_of, tmp_path: Path) -> None:
+    """A restored backup passes no check as long as its catalog shows the files of the warehouse that it was copied from."""
+    original = warehouse_of(log=[{"cluster": "x", "night": date(2024, 4, 18), "log_id": "a"}])
+    copy = shutil.copytree(original, tmp_path / "copy")
+    answer = iomine("doctor", "--warehouse", copy)
+
+    assert 1 == answer.exit_code
+    assert f"shows the files of {original}" in answer.stdout
+    assert "shows the files" not in iomine("doctor", "--warehouse", original).stdout
+
+
 def test_derivations_that_failed_are_a_warning(iomine, warehouse_of) -> None:
     """What could not be worked out of logs is counted, with a log to report it with."""
     failed = [{"log_id": log_id, "derivation": name} for log_id, name in [("a2", "phase"), ("a2", "period"), ("a1", "verdict")]]
