@@ -640,7 +640,7 @@ def _lacks(log: Log) -> str:
     partly = [
         each.region.module for each in log.modules if each.region.module in _WITH_IO and each.state not in {"read", "unread"}
     ]
-    said = f"records of {', '.join(partly)} are incomplete or damaged, so sums of the log may be too small"
+    said = f"records of {', '.join(partly)} could not all be read, so sums of the log may be too small"
     return said if partly and said not in log.doubt else ""
 
 

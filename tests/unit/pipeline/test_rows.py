@@ -178,3 +178,26 @@ def test_rows_that_do_not_fit_their_table_cost_their_log_alone(log: Log, tmp_pat
     assert errors["phase"] == "ValueError: The table phase has no column evidnce."
     assert {"phase", "period"} == set(errors)
     assert {other.log_id} == ids[FAILED]
+
+
+def test_a_part_without_rows_makes_no_file(tmp_path: Path) -> None:
+    """A module may have a record of its run and none of its calls, as that of MPI in a program that makes none."""
+    with ExitStack() as stack:
+        sinks = RowSinks(tmp_path, "blue", date(2024, 4, 18), stack)
+        sinks.write(["a"], {"apmpi_call": [(np.empty(0, np.int64), {"call": [], "rank": []})]})
+        sinks.finish()
+    assert [] == sinks.files()
+
+
+def test_sums_of_records_that_could_not_be_read_are_doubted(log: Log) -> None:
+    """Where none of a module's records could be read, sums are not known; where some could, they may be too small."""
+    state = next(each for each in log.modules if each.region.module == "POSIX")
+    others = [each for each in log.modules if each is not state]
+    (sound,) = written(log)["log"]
+    (partly,) = written(replace(log, modules=[*others, replace(state, state="unsound", reason="cut")]))["log"]
+    (none,) = written(replace(log, modules=[*others, replace(state, state="unsupported", reason="new", record_count=0)]))["log"]
+    said = "records of POSIX could not all be read, so sums of the log may be too small"
+
+    assert (None, said, said) == (sound["doubt"], partly["doubt"], none["doubt"])
+    assert sound["write_bytes"] == partly["write_bytes"] > 0
+    assert none["write_bytes"] is None
