@@ -175,7 +175,7 @@ def _order(sizes: Rows, layers: Rows) -> Picture:
         lines.append(Line(done, says, [(op, ratios[0]), ("meta", min(ratios[1], 1 - ratios[0]))]))
     if not lines:
         return Picture(*about, lacks="there is no request of POSIX whose order is known")
-    return Picture(*about, "Each held against its rank's one before. The rest goes back, or is the first.", lines=lines)
+    return Picture(*about, "Each request is compared with the one before it of its rank. The others go back, or are the first.", lines=lines)
 
 
 def _file_kinds(sums: Rows) -> Picture:

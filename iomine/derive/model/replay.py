@@ -200,7 +200,7 @@ def fidelity(values: Ior, held: Requests | None, row: Mapping[str, Any]) -> Fide
     """
     count = values.request_count
     if held is None:
-        return Fidelity("bytes", None, count, None, "no trace to hold it against")
+        return Fidelity("bytes", None, count, None, "no trace to compare it with")
     total = len(held.lengths)
     end = values.ranks * values.segment_count * values.block_bytes
     if count > total + _SLACK or end >= _FARTHEST:

@@ -191,7 +191,7 @@ def test_without_a_trace_block_transfer_and_ranks_are_right() -> None:
         assert found is not None
         line, like = found
         assert (4, 16 << 20, 4 << 20, 2) == (line.ranks, line.block_bytes, line.transfer_bytes, line.segment_count)
-        assert ("bytes", "no trace to hold it against") == (like.name, like.reason)
+        assert ("bytes", "no trace to compare it with") == (like.name, like.reason)
 
 
 def test_order_without_blocks_is_replayed_in_one() -> None:
