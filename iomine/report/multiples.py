@@ -175,7 +175,9 @@ def _order(sizes: Rows, layers: Rows) -> Picture:
         lines.append(Line(done, says, [(op, ratios[0]), ("meta", min(ratios[1], 1 - ratios[0]))]))
     if not lines:
         return Picture(*about, lacks="there is no request of POSIX whose order is known")
-    return Picture(*about, "Each request is compared with the one before it of its rank. The others go back, or are the first.", lines=lines)
+    return Picture(
+        *about, "Each is compared with the request of its rank before it. The others go back, or are the first.", lines=lines
+    )
 
 
 def _file_kinds(sums: Rows) -> Picture:
