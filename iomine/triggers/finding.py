@@ -216,9 +216,9 @@ _DURATION_SQL: Final = (
 )
 # As `iomine.units.human_bytes`, which rounds; DuckDB's `format_bytes` cuts digits off.
 _BYTES_SQL: Final = (
-    "CASE WHEN abs({metric}) < 1024 THEN format_bytes(try_cast({metric} AS BIGINT)) "
+    "CASE WHEN {metric} < 1024 THEN format_bytes(try_cast({metric} AS BIGINT)) "
     + " ".join(
-        f"WHEN abs({{metric}}) < {1024 ** (power + 1)} "
+        f"WHEN {{metric}} < {1024 ** (power + 1)} "
         f"THEN replace(format('{{{{:.1f}}}} {unit}', {{metric}} / {1024**power}.0), '.0 ', ' ')"
         for power, unit in enumerate(("KiB", "MiB", "GiB", "TiB", "PiB"), start=1)
     )

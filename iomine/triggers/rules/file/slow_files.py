@@ -1,4 +1,4 @@
-"""A file is far slower than its like.
+"""A file is far slower than similar files.
 
 Files of one directory, of one order of size and used in the same way should take about the same time. One that takes
 many times as long lies on a slow or crowded target, or shares it with another job; ranks that need it delay all others. A file is
