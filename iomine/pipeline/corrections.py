@@ -19,6 +19,7 @@ from iomine.errors import UsageError
 from iomine.lake import LakeFile, Partition, Snapshot, Warehouse, check_cluster, linked, replaced, row_groups, write_file
 from iomine.lake.files import ParquetSink, new_file_path
 from iomine.pipeline.between import commit, to_be_written
+from iomine.pipeline.ingest.known import KNOWN_FILES
 from iomine.pipeline.judging.judge import judge
 from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS, roll_up
 from iomine.pipeline.judging.system_state import USUAL_NIGHTS
@@ -110,7 +111,7 @@ def forget(warehouse: Warehouse, matter: Matter) -> None:
     triggers = site_triggers(warehouse)
     with to_be_written(warehouse) as (lake, staging):
         before = lake.snapshot
-        of_logs = {*tables_of_logs(), KNOWN, *ROLL_UPS}
+        of_logs = {*tables_of_logs(), KNOWN, KNOWN_FILES, *ROLL_UPS}
         hit = [file for file in before.files if matter.has(file) and (matter.nights is None or file.table in of_logs)]
         new: list[LakeFile] = []
         if matter.log_id is not None:

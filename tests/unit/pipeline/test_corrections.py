@@ -29,8 +29,8 @@ def swept(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         judge_by(patch, "P05", "POSIX-102", "LUSTRE-203")
         write_no_reports(patch)
-        # However long the sweeps take, files count as written a moment ago, and none is remembered.
-        patch.setattr(known, "_SETTLED_NS", 10**18)
+        # However long the sweeps take, files count as written long ago, and all are remembered.
+        patch.setattr(known, "_SETTLED_NS", -(10**18))
         for number, name in enumerate(NAMES):
             (folder / str(number)).mkdir()
             shutil.copy(INPUT / name, folder / str(number))
@@ -49,7 +49,7 @@ def swept(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def warehouse(swept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the warehouse of all logs."""
     judge_by(monkeypatch, "P05", "POSIX-102", "LUSTRE-203")
-    monkeypatch.setattr(known, "_SETTLED_NS", 10**18)
+    monkeypatch.setattr(known, "_SETTLED_NS", -(10**18))
     return _copy(swept / "all", tmp_path)
 
 
