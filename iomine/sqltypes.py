@@ -3,6 +3,7 @@
 import pyarrow as pa
 
 _SCALARS = {
+    pa.int32(): "INTEGER",
     pa.int64(): "BIGINT",
     pa.float64(): "DOUBLE",
     pa.string(): "VARCHAR",

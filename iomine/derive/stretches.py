@@ -257,7 +257,7 @@ class FilledBins(NamedTuple):
 
 
 def filled_bins(part: Mapping[str, Any]) -> FilledBins:
-    """Bins of all layers: most are empty, and to leave them out takes longer than all else.
+    """Bins of all layers.
 
     Args:
         part: of the table `heatmap_rank`.
@@ -265,11 +265,15 @@ def filled_bins(part: Mapping[str, Any]) -> FilledBins:
 
     def found() -> FilledBins:
         by_op = []
-        for op, name in ((WRITE, "write_bins"), (READ, "read_bins")):
-            offsets, flat = part[name].offsets.to_numpy(), part[name].values.to_numpy()
-            filled = offsets[0] + np.flatnonzero(flat[offsets[0] : offsets[-1]] > 0)
-            rows = np.repeat(np.arange(len(offsets) - 1), np.diff(np.searchsorted(filled, offsets)))
-            by_op.append(FilledBins(rows, filled - offsets[rows], np.full(len(rows), op), flat[filled].astype(np.float64)))
+        for op, name in ((WRITE, "write"), (READ, "read")):
+            lists = part[f"{name}_bin_amounts"]
+            numbers, moved = (column.flatten().to_numpy() for column in (part[f"{name}_bin_numbers"], lists))
+            # Sound logs have bins below zero.
+            filled = moved > 0
+            rows = np.repeat(np.arange(len(lists)), np.diff(lists.offsets))[filled]
+            by_op.append(
+                FilledBins(rows, numbers[filled].astype(np.int64), np.full(len(rows), op), moved[filled].astype(np.float64))
+            )
         bins = [np.concatenate(columns) for columns in zip(*by_op, strict=True)]
         order = np.argsort(logs_in(part)[bins[0]], kind="stable")
         return FilledBins._make(column[order] for column in bins)

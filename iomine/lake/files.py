@@ -20,7 +20,7 @@ from iomine.units import MIB
 
 # DuckDB hands out row groups to threads and writes them in this size itself.
 ROW_GROUP_ROWS: Final = 122_880
-# Rows of heat maps are few and long.
+# Rows of heat maps may be long.
 _ROW_GROUP_BYTES: Final = 128 * MIB
 _COMPRESSION_LEVEL: Final = 3
 # Up to so many small row groups are scanned as fast as one full group.

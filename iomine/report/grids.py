@@ -4,12 +4,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from iomine.views.answers import Row, rows_of
+
+_ABOUT: Final = ("log_id", "layer", "source", "shown_seconds", "grid_rows", "grid_columns")
 
 
 @dataclass(frozen=True)
@@ -53,13 +56,17 @@ def grids_of(pictures: pa.Table) -> Iterator[tuple[str, str, Grid]]:
     """
     # Joined batches would be copied, and these answers are the largest.
     for batch in pictures.to_batches():
-        lists = {name: batch[name] for name in ("cells", "read_bytes", "write_bytes")}
-        ends = lists["cells"].offsets.to_numpy()
-        cells, *amounts = (each.values.to_numpy() for each in lists.values())
-        for row, first, end in zip(rows_of(pa.table(batch).drop_columns(list(lists))), ends, ends[1:], strict=False):
-            rows, columns = row["grid_rows"], row["grid_columns"]
-            read, write = (_summed(cells[first:end], each[first:end], rows, columns) for each in amounts)
+        amounts = [(_lists(batch[f"{op}_cells"]), _lists(batch[f"{op}_bytes"])) for op in ("read", "write")]
+        pairs = [zip(*lists, strict=True) for lists in amounts]
+        for row, *of_ops in zip(rows_of(pa.table(batch).select(_ABOUT)), *pairs, strict=True):
+            read, write = (_summed(cells, moved, row["grid_rows"], row["grid_columns"]) for cells, moved in of_ops)
             yield row["log_id"], row["layer"], Grid(row["source"], row["shown_seconds"], read, write)
+
+
+def _lists(column: pa.ListArray) -> Iterator[npt.NDArray[Any]]:
+    """Each list as an array; NULL is an empty one."""
+    values = column.values.to_numpy()
+    return (values[first:end] for first, end in pairwise(column.offsets.tolist()))
 
 
 def _summed(cells: npt.NDArray[np.int64], amounts: npt.NDArray[np.float64], rows: int, columns: int) -> npt.NDArray[np.float64]:

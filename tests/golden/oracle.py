@@ -13,6 +13,7 @@ import pyarrow as pa
 from darshan.backend import cffi_backend as backend
 from darshan.backend.apmpi import log_get_apmpi_record
 from darshan.backend.apxc import log_get_apxc_record
+from heat_bins import heat_bins
 
 Record = dict[str, Any]
 
@@ -90,8 +91,7 @@ def heatmap(path: str) -> list[Record]:
             "rank": record["rank"],
             "bin_seconds": record["bin_width_seconds"],
             "bin_count": record["nbins"],
-            "write_bins": record["write_bins"].tolist(),
-            "read_bins": record["read_bins"].tolist(),
+            **heat_bins(**{op: record[f"{op}_bins"].tolist() for op in OPS}),
         }
         for record in _records(path, lambda log: backend.log_get_record(log, "HEATMAP"))
     ]

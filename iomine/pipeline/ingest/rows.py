@@ -434,8 +434,7 @@ def _group(log: Log, number: int) -> int:
 
 
 def _rows(given: Given) -> Rows:
-    # Heat maps are long; sorting those of several logs takes no memory as long as the logs are apart.
-    rows: Rows = given.stacked | {"segment": [], "heatmap_rank": _apart(given.logs, "heatmap_rank")}
+    rows: Rows = given.stacked | {"segment": []}
     failures: list[tuple[int, str, str]] = []
     derived = {table: _derived(table, given, 0, failures) for table in DERIVATIONS}
     for number, log in enumerate(given.logs):
@@ -493,11 +492,6 @@ def _given(logs: Sequence[tuple[Log, str]]) -> Given:
 def _run(job: Job) -> Run:
     unknown = _unknown(job)
     return Run(None if "run_seconds" in unknown else job.run_seconds, None if "nprocs" in unknown else job.nprocs)
-
-
-def _apart(logs: Sequence[Log], table: str) -> list[tuple[Integers, Columns]]:
-    """Parts of a table as each log has them."""
-    return [(np.full(row_count(part), number), part) for number, log in enumerate(logs) for part in log.tables.get(table, ())]
 
 
 def _stacked(logs: Sequence[Mapping[str, Sequence[Columns]]]) -> Rows:

@@ -20,6 +20,7 @@ from iomine.schema.registry import arrow_schema
 from iomine.sources.darshan import LAYOUTS, Columns, Doubt, Job, Log, ModuleState, row_count
 from iomine.sources.darshan.container import Region
 from iomine.sources.darshan.decoded import Records
+from iomine.sources.darshan.heatmap import Filled
 from iomine.sources.darshan.job import implausible
 
 LEFT: Final = "its rows have left the warehouse, and the file of the log is gone"
@@ -42,6 +43,8 @@ RAW_TABLES: Final = tuple(dict.fromkeys((*_ABOUT, *(table for tables in _TABLES_
 _READ: Final = ("log", _QUALITY, *RAW_TABLES)
 # Values that are the same for all logs read by versions without the column: none of these had its paths cut.
 _SAME_OF_ALL: Final[Mapping[str, tuple[str, Any]]] = {"file_name": ("is_path_cut", False)}
+# Columns of heat maps until version 7, which held all bins.
+_ALL_BINS: Final = {"read": "read_bins", "write": "write_bins"}
 # Tables that a reader gives as lists; it gives the others as arrays.
 _LISTS: Final = frozenset(_ABOUT)
 _COUNTERS: Final = {layout.table: layout for layout in LAYOUTS.values() if not layout.trailing_words}
@@ -116,7 +119,7 @@ def rows_of(log_id: str, kept: Mapping[str, pa.Table], most_processes: int | Non
 def _by_log(table: str, paths: Sequence[Path], log_ids: Sequence[str]) -> dict[str, pa.Table]:
     schema = arrow_schema(table)
     wanted = pa.array(log_ids, pa.string())
-    parts = [pq.read_table(path, schema=schema, filters=pc.field("log_id").isin(wanted)) for path in paths]
+    parts = [_read(table, path, pc.field("log_id").isin(wanted)) for path in paths]
     rows = without_empty(table, pa.concat_tables([schema.empty_table(), *parts]).combine_chunks())
     if not rows.num_rows:
         return {}
@@ -130,6 +133,20 @@ def _by_log(table: str, paths: Sequence[Path], log_ids: Sequence[str]) -> dict[s
         log_id: rows.take(pa.array(order[first:end]))
         for log_id, first, end in zip(ids.tolist(), edges[:-1], edges[1:], strict=True)
     }
+
+
+def _read(table: str, path: Path, wanted: pc.Expression) -> pa.Table:
+    """Rows of a file in today's columns."""
+    rows = pq.read_table(path, schema=arrow_schema(table), filters=wanted)
+    if table == "heatmap_rank" and {*_ALL_BINS.values()} <= {*pq.read_schema(path).names}:
+        held = pq.read_table(path, columns=[*_ALL_BINS.values()], filters=wanted)
+        for op, name in _ALL_BINS.items():
+            bins = held[name].combine_chunks()
+            filled = Filled.of_bins(bins.flatten().to_numpy(), bins.value_lengths().to_numpy())
+            for column, values in ((f"{op}_bin_numbers", filled.numbers), (f"{op}_bin_amounts", filled.moved_bytes)):
+                field = rows.schema.field(column)
+                rows = rows.set_column(rows.schema.get_field_index(column), field, filled.lists(values))
+    return rows
 
 
 def _log(log_id: str, header: Mapping[str, Any], doubts: Sequence[Mapping[str, Any]], kept: Mapping[str, pa.Table]) -> Log:

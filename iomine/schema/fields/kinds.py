@@ -44,6 +44,8 @@ class Kind(_Kind, Enum):
     # A logarithm in two bytes, little-endian, for each ten minutes; `iomine.derive.fabric_night` writes and reads it.
     LEVELS = ("levels", pa.binary(), "")
     INTEGERS = ("integers", pa.list_(pa.int64()), "")
+    # Numbers of what a log holds at most millions of; they take a third less room than wider ones.
+    INDICES = ("indices", pa.list_(pa.int32()), "")
     TEXTS = ("texts", pa.list_(pa.string()), "")
 
 

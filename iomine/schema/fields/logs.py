@@ -149,10 +149,15 @@ LOGS = {
         bin_seconds="Width of a time bin.",
     ),
     **defined(
+        Kind.INDICES,
+        read_bin_numbers="Time bins in which the rank read, from 0, in ascending order; all other bins have no bytes.",
+        write_bin_numbers="Time bins in which the rank wrote, from 0, in ascending order; all other bins have no bytes.",
+    ),
+    **defined(
         Kind.INTEGERS,
         ost_ids="Indices of the OSTs that the component is striped over, in stripe order.",
-        read_bins="Bytes read in each time bin.",
-        write_bins="Bytes written in each time bin.",
+        read_bin_amounts="Bytes read in each of the bins that `read_bin_numbers` names.",
+        write_bin_amounts="Bytes written in each of the bins that `write_bin_numbers` names.",
         server_histogram="Requests by MDHIM server.",
     ),
     **defined(

@@ -49,7 +49,10 @@ LUSTRE_COMPONENT_TABLE = Table(
 HEATMAP_RANK = Table(
     "heatmap_rank",
     "Bytes moved by a rank in time bins of equal width.",
-    (*_RECORD, "layer", "bin_seconds", "bin_count", "read_bins", "write_bins"),
+    (
+        *(*_RECORD, "layer", "bin_seconds", "bin_count"),
+        *("read_bin_numbers", "read_bin_amounts", "write_bin_numbers", "write_bin_amounts"),
+    ),
     grain=("log_id", "layer", "rank"),
 )
 DXT_FILE = Table(

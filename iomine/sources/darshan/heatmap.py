@@ -1,11 +1,11 @@
-"""Heat maps: bytes read and written by each rank in time bins.
+"""Heat maps: bytes read and written by each rank in time bins. Bins without bytes, which are most, are not kept.
 
 A record (`darshan-heatmap-log-format.h`): record id, rank, width of a bin in seconds, number of bins, two pointers that
 mean nothing on disk, then the write bins and the read bins.
 """
 
 from collections.abc import Sequence
-from typing import Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from iomine.sources.darshan.decoded import TOO_MANY, WORD_BYTES, Columns, Decode
 _HEAD: Final = 6
 _WIDTH_AT, _BINS_AT = 2, 3
 _PLACES: Final = {"file_id": 0, "rank": 1, "bin_seconds": _WIDTH_AT, "bin_count": _BINS_AT}
-_BINS: Final = ("write_bins", "read_bins")
+_BINS: Final = ("read_bin_numbers", "read_bin_amounts", "write_bin_numbers", "write_bin_amounts")
 _COLUMNS: Final = ("file_id", "rank", "layer", "bin_seconds", "bin_count", *_BINS)
 # Record ids that Darshan gives the heat maps of its layers (`heatmap:POSIX` and so on, hashed).
 _HASHES: Final = {"posix": 16592106915301738621, "stdio": 3989511027826779520, "mpiio": 3668870418325792824}
@@ -24,18 +24,60 @@ LAYER_IDS: Final = {layer: int(np.uint64(hash_).astype(np.int64)) for layer, has
 _LAYER_OF: Final = {id_: layer for layer, id_ in LAYER_IDS.items()}
 
 
+class Filled(NamedTuple):
+    """Bins of one direction that hold something; most hold nothing.
+
+    Attributes:
+        counts: how many each record has.
+        numbers: which bins of their records they are, those of all records end to end.
+        moved_bytes: what each holds.
+    """
+
+    counts: Words
+    numbers: npt.NDArray[np.int32]
+    moved_bytes: Words
+
+    @classmethod
+    def of_bins(cls, bins: Words, sizes: Words) -> Self:
+        """Those of all bins.
+
+        Args:
+            bins: what each bin of each record holds, end to end.
+            sizes: how many bins each record has.
+        """
+        ends = np.cumsum(sizes)
+        filled = np.flatnonzero(bins != 0)
+        counts = np.diff(np.searchsorted(filled, ends), prepend=0)
+        return cls(counts, (filled - np.repeat(ends - sizes, counts)).astype(np.int32), bins[filled])
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Self]) -> Self:
+        """Those of several records, one part after the other."""
+        return parts[0] if len(parts) == 1 else cls(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def taken(self, is_wanted: npt.NDArray[np.bool_]) -> Self:
+        """Those of some of the records."""
+        bins = np.repeat(is_wanted, self.counts)
+        return type(self)(self.counts[is_wanted], self.numbers[bins], self.moved_bytes[bins])
+
+    def lists(self, values: npt.NDArray[np.integer[Any]]) -> pa.ListArray:
+        """Values of all bins, a list for each record."""
+        offsets = np.concatenate([[0], np.cumsum(self.counts)]).astype(np.int32)
+        return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
+
+
 class HeatMaps(Packed):
     """Heat map records.
 
     Attributes:
         heads: what precedes the bins of each, a word a column.
-        written: write bins of all, end to end.
-        read: read bins, likewise.
+        written: bins that were written.
+        read: bins that were read.
     """
 
     names = _COLUMNS
 
-    def __init__(self, heads: Words, written: Words, read: Words) -> None:
+    def __init__(self, heads: Words, written: Filled, read: Filled) -> None:
         self.heads = heads
         self.written = written
         self.read = read
@@ -43,25 +85,23 @@ class HeatMaps(Packed):
     @classmethod
     def stacked(cls, parts: Sequence[Self]) -> Self:
         """Records of one table, one part after the other."""
-        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in ("heads", "written", "read")))
+        heads, *filled = zip(*((part.heads, part.written, part.read) for part in parts), strict=True)
+        return cls(np.concatenate(heads), *map(Filled.stacked, filled))
 
     @classmethod
-    def columns_of(cls, parts: Sequence[Self]) -> dict[str, pa.Array | pa.ChunkedArray]:
-        """All columns of these; bins stay where they are, since they take most of the memory."""
-        nothing = np.empty(0, np.int64)
-        heads = cls(np.concatenate([part.heads for part in parts]), nothing, nothing)
-        return {name: pa.chunked_array([part[name] for part in parts]) if name in _BINS else heads[name] for name in _COLUMNS}
+    def columns_of(cls, parts: Sequence[Self]) -> dict[str, pa.Array]:
+        """All columns of these."""
+        return dict(cls.stacked(parts))
 
     def taken(self, rows: Words) -> Self:
         """Some of the records."""
         is_wanted = np.isin(np.arange(len(self.heads)), rows)
-        bins = np.repeat(is_wanted, self.heads[:, _BINS_AT])
-        return type(self)(self.heads[rows], self.written[bins], self.read[bins])
+        return type(self)(self.heads[rows], self.written.taken(is_wanted), self.read.taken(is_wanted))
 
     def __getitem__(self, name: str) -> pa.Array:
         if name in _BINS:
-            offsets = np.concatenate([[0], np.cumsum(self.heads[:, _BINS_AT])]).astype(np.int32)
-            return pa.ListArray.from_arrays(pa.array(offsets), pa.array(self.written if name == "write_bins" else self.read))
+            filled = self.read if name.startswith("read") else self.written
+            return filled.lists(filled.numbers if name.endswith("numbers") else filled.moved_bytes)
         if name == "layer":
             layers, codes = np.unique(self.heads[:, 0], return_inverse=True)
             return labels(codes, [_LAYER_OF.get(id_) for id_ in layers.tolist()])
@@ -76,12 +116,12 @@ class HeatMaps(Packed):
     @property
     def nbytes(self) -> int:
         """Memory that they take."""
-        return self.heads.nbytes + self.written.nbytes + self.read.nbytes
+        return self.heads.nbytes + sum(column.nbytes for column in (*self.written, *self.read))
 
     @property
     def are_bytes(self) -> bool:
         """Whether all bins can be bytes, in one look at them: one below zero is beyond all as a number without a sign."""
-        return all(bins.view(np.uint64).max(initial=0) <= TOO_MANY for bins in (self.written, self.read))
+        return all(bins.moved_bytes.view(np.uint64).max(initial=0) <= TOO_MANY for bins in (self.written, self.read))
 
 
 def decode_heatmap(data: bytes, order: str) -> Decoded:
@@ -102,7 +142,7 @@ def have_bytes(columns: Columns) -> npt.NDArray[np.bool_]:
         columns: of the table `heatmap_rank`.
     """
     is_sound = np.ones(len(columns["rank"]), bool)
-    for name in _BINS:
+    for name in ("read_bin_amounts", "write_bin_amounts"):
         bins: pa.ListArray = columns[name]
         values, offsets = bins.values.to_numpy(), bins.offsets.to_numpy()
         odd = np.cumsum(np.concatenate([[0], (values < 0) | (values > TOO_MANY)]))
@@ -123,8 +163,8 @@ def _maps(words: Words) -> tuple[HeatMaps, int]:
         if len(words) % width == 0:
             records = words.reshape(-1, width)
             if (records[:, _BINS_AT] == bins).all() and _are_widths(records[:, _WIDTH_AT]).all():
-                written, read = records[:, _HEAD : _HEAD + bins].ravel(), records[:, _HEAD + bins :].ravel()
-                return HeatMaps(records[:, :_HEAD].copy(), written, read), len(words)
+                written, read = records[:, _HEAD : _HEAD + bins], records[:, _HEAD + bins :]
+                return _heat_maps(records[:, :_HEAD].copy(), written.ravel(), read.ravel()), len(words)
     nothing = words[:0]
     heads, written_bins, read_bins = [nothing.reshape(0, _HEAD)], [nothing], [nothing]
     position = 0
@@ -137,7 +177,13 @@ def _maps(words: Words) -> tuple[HeatMaps, int]:
         written_bins.append(words[position + _HEAD : middle])
         read_bins.append(words[middle:end])
         position = end
-    return HeatMaps(*map(np.concatenate, (heads, written_bins, read_bins))), position
+    return _heat_maps(*map(np.concatenate, (heads, written_bins, read_bins))), position
+
+
+def _heat_maps(heads: Words, written: Words, read: Words) -> HeatMaps:
+    """Records, from all their bins."""
+    sizes = heads[:, _BINS_AT]
+    return HeatMaps(heads, Filled.of_bins(written, sizes), Filled.of_bins(read, sizes))
 
 
 def _are_widths(words: Words) -> npt.NDArray[np.bool_]:

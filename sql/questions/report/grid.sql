@@ -1,5 +1,5 @@
 -- ---
--- about = "Bytes of each layer by cells of time and of neighbouring ranks, 200 times 64 at most: of heat maps, or of the trace; a cell, numbered row by row, has several amounts that add up."
+-- about = "Bytes of each layer by cells of time and of neighbouring ranks, 200 times 64 at most: of heat maps, or of the trace; cells are numbered row by row, and amounts of one cell add up."
 -- parts = []
 -- reads = ["core.log", "core.heatmap_rank", "core.rank_detail", "core.segment"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
@@ -12,14 +12,16 @@ WITH wanted AS (
         AND nprocs > 0
 ),
 lane AS (
-    SELECT log_id, layer, layer = 'mpiio' AS is_mpiio, rank, bin_seconds, bin_count, read_bins, write_bins
+    SELECT
+        log_id, layer, layer = 'mpiio' AS is_mpiio, rank, bin_seconds, bin_count,
+        read_bin_numbers, read_bin_amounts, write_bin_numbers, write_bin_amounts
     FROM core.heatmap_rank
     SEMI JOIN wanted USING (log_id)
     WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
         AND layer IN ('posix', 'mpiio', 'stdio', 'dfs') AND rank >= 0
         AND bin_seconds > 0 AND isfinite(bin_seconds) AND bin_count > 0
         -- Bins that are no bytes: below 0, or an exbibyte and more.
-        AND coalesce(list_bit_or(read_bins) | list_bit_or(write_bins), 0) BETWEEN 0 AND 1152921504606846975
+        AND coalesce(list_bit_or(list_concat(read_bin_amounts, write_bin_amounts)), 0) BETWEEN 0 AND 1152921504606846975
 ),
 kind AS (
     SELECT DISTINCT log_id, layer, is_mpiio, bin_seconds, bin_count
@@ -78,15 +80,18 @@ placed AS (
     SELECT
         first_cell + least(rank::HUGEINT * scale.grid_rows // nprocs, scale.grid_rows - 1)::BIGINT * scale.grid_columns AS row_cell,
         bin_seconds * scale.grid_columns / scale.shown_seconds AS columns_per_bin, scale.grid_columns - 1 AS last_column,
-        read_bins, write_bins
+        read_bin_numbers, read_bin_amounts, write_bin_numbers, write_bin_amounts
     FROM lane
     JOIN scale USING (log_id)
     JOIN picture USING (log_id, layer)
 ),
 binned AS (
     SELECT
-        row_cell, columns_per_bin, last_column, generate_subscripts(read_bins, 1) - 0.5 AS middle,
-        unnest(read_bins) AS read_bytes, unnest(write_bins) AS write_bytes
+        row_cell, columns_per_bin, last_column, true AS is_read, unnest(read_bin_numbers) AS bin_number,
+        unnest(read_bin_amounts) AS moved_bytes
+    FROM placed
+    UNION ALL
+    SELECT row_cell, columns_per_bin, last_column, false, unnest(write_bin_numbers), unnest(write_bin_amounts)
     FROM placed
 ),
 spread AS (
@@ -98,20 +103,20 @@ spread AS (
 ),
 amount AS (
     SELECT
-        row_cell + least(floor(middle * columns_per_bin), last_column)::BIGINT AS cell,
-        coalesce(read_bytes, 0)::DOUBLE AS read_bytes, coalesce(write_bytes, 0)::DOUBLE AS write_bytes
+        row_cell + least(floor((bin_number + 0.5) * columns_per_bin), last_column)::BIGINT AS cell, is_read,
+        moved_bytes::DOUBLE AS moved_bytes
     FROM binned
-    WHERE read_bytes > 0 OR write_bytes > 0
     UNION ALL
-    SELECT cell, CASE WHEN op = 'read' THEN moved_bytes ELSE 0 END, CASE WHEN op = 'write' THEN moved_bytes ELSE 0 END
+    SELECT cell, op = 'read', moved_bytes
     FROM spread
 ),
 listed AS (
     SELECT
-        cell - cell % 12800 AS first_cell, list(cell % 12800) AS cells, list(read_bytes) AS read_bytes,
-        list(write_bytes) AS write_bytes
+        cell - cell % 12800 AS first_cell,
+        list(cell % 12800) FILTER (WHERE is_read) AS read_cells, list(moved_bytes) FILTER (WHERE is_read) AS read_bytes,
+        list(cell % 12800) FILTER (WHERE NOT is_read) AS write_cells, list(moved_bytes) FILTER (WHERE NOT is_read) AS write_bytes
     FROM amount
     GROUP BY first_cell
 )
-SELECT log_id, layer, source, shown_seconds, grid_rows, grid_columns, cells, read_bytes, write_bytes
+SELECT log_id, layer, source, shown_seconds, grid_rows, grid_columns, read_cells, read_bytes, write_cells, write_bytes
 FROM listed JOIN picture USING (first_cell)

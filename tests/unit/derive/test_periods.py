@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from heat_bins import heat_bins
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from shared import log_of, workloads
@@ -33,7 +34,7 @@ def _traced(starts: list[float], written: list[int], seconds: float = 0.25) -> T
 
 def _mapped(bins: list[int], bin_seconds: float) -> Tables:
     """A heat map of writes."""
-    row = {"layer": "posix", "bin_seconds": bin_seconds, "bin_count": len(bins), "write_bins": bins, "read_bins": [0] * len(bins)}
+    row = {"layer": "posix", "bin_seconds": bin_seconds, "bin_count": len(bins), **heat_bins(write=bins)}
     return {"heatmap_rank": [columns("heatmap_rank", [row])]}
 
 
@@ -85,7 +86,7 @@ def test_two_phases_have_no_period() -> None:
 
 def test_a_direction_that_only_heat_maps_know() -> None:
     """Reads of a heat map have a period too where only writes were traced, and are not of the trace's layer."""
-    row = {"layer": "posix", "bin_seconds": 1.0, "bin_count": 7, "write_bins": [0] * 7, "read_bins": [1, 0, 0, 1, 0, 0, 1]}
+    row = {"layer": "posix", "bin_seconds": 1.0, "bin_count": 7, **heat_bins(read=[1, 0, 0, 1, 0, 0, 1])}
     record = {"read_bytes": 1 << 40, "write_bytes": 1}
     tables = dict(_traced([0.0, 3.0, 6.0], [1, 1, 1])) | {
         "heatmap_rank": [columns("heatmap_rank", [row])],

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from heat_bins import heat_bins
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from paper_phases import rule_of_the_paper
@@ -134,23 +135,16 @@ def test_many_small_files_are_no_next_to_nothing() -> None:
 
 def _heat(rank: int, **bins: list[int]) -> dict[str, Any]:
     size = max(map(len, bins.values()))
-    return {
-        "layer": "posix",
-        "rank": rank,
-        "bin_seconds": 0.5,
-        "bin_count": size,
-        "write_bins": [0] * size,
-        "read_bins": [0] * size,
-    } | bins
+    return {"layer": "posix", "rank": rank, "bin_seconds": 0.5, "bin_count": size, **heat_bins(**bins)}
 
 
 @pytest.mark.parametrize(
     ("heat", "expected"),
     [
-        ([_heat(0, read_bins=[36, 0, 0, 0, 9 << 20])], [(2.0, 9 << 20, 0)]),
-        ([_heat(0, read_bins=[36, 9 << 20])], [(0.0, (9 << 20) + 36, 0)]),
-        ([_heat(0, read_bins=[36, 0, 0, 0, 99])], [(0.0, 36, 0), (2.0, 99, 0)]),
-        ([_heat(0, write_bins=[9 << 20]), _heat(1, read_bins=[0, 0, 0, 36])], [(0.0, 0, 9 << 20)]),
+        ([_heat(0, read=[36, 0, 0, 0, 9 << 20])], [(2.0, 9 << 20, 0)]),
+        ([_heat(0, read=[36, 9 << 20])], [(0.0, (9 << 20) + 36, 0)]),
+        ([_heat(0, read=[36, 0, 0, 0, 99])], [(0.0, 36, 0), (2.0, 99, 0)]),
+        ([_heat(0, write=[9 << 20]), _heat(1, read=[0, 0, 0, 36])], [(0.0, 0, 9 << 20)]),
     ],
     ids=["an input file", "within a burst", "little of little", "the other direction"],
 )
@@ -243,7 +237,7 @@ def test_requests_that_move_nothing() -> None:
 def test_heat_maps_of_files_that_were_only_written(asked: int, expected: set[tuple[str, int | None]]) -> None:
     """What POSIX read is not asked for where the counters say so, in heat maps too."""
     tables = {
-        "heatmap_rank": [columns("heatmap_rank", [_heat(0, read_bins=[300, 0], write_bins=[100, 100])])],
+        "heatmap_rank": [columns("heatmap_rank", [_heat(0, read=[300, 0], write=[100, 100])])],
         "posix_file": [columns("posix_file", [{"file_id": 1, "read_bytes": 300, "write_bytes": 200}])],
         "mpiio_file": [columns("mpiio_file", [{"file_id": 1, "read_bytes": asked, "write_bytes": 100}])],
     }

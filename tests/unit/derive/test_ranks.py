@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from heat_bins import heat_bins
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import Row, darshan_rows, each, log_of, truth_of, workloads
@@ -94,8 +95,8 @@ class Program:
         rows = []
         for rank in range(self.nprocs):
             own = [request for request in self.of(layer) if request.rank == rank]
-            bins = {f"{op}_bins": [request.length_bytes for request in own if request.op == op] for op in ("read", "write")}
-            rows.append({"layer": layer, "rank": rank, **bins})
+            bins = {op: [request.length_bytes for request in own if request.op == op] for op in ("read", "write")}
+            rows.append({"layer": layer, "rank": rank, **heat_bins(**bins)})
         tables.setdefault("heatmap_rank", []).append(columns("heatmap_rank", rows))
 
     def rows(self) -> list[dict[str, Any]]:
@@ -253,7 +254,7 @@ def test_heat_map_that_saw_other_bytes() -> None:
     record = {"posix_file": [columns("posix_file", [{"rank": -1, "read_bytes": 1000, "read_count": 2}])]}
 
     def read(*by_rank: int) -> list[int]:
-        heat = [{"layer": "posix", "rank": rank, "read_bins": [0, read], "write_bins": []} for rank, read in enumerate(by_rank)]
+        heat = [{"layer": "posix", "rank": rank, **heat_bins(read=[0, read])} for rank, read in enumerate(by_rank)]
         rows = rows_of(rank_io(record | {"heatmap_rank": [columns("heatmap_rank", heat)]}, [], 2))
         return [row["read_bytes"] for row in rows if row["layer"] == "posix"]
 
@@ -265,7 +266,7 @@ def test_heat_map_that_saw_other_bytes() -> None:
 def test_heat_map_of_an_unknown_layer() -> None:
     """Heat maps of layers that have no name are left alone."""
     record = {"posix_file": [columns("posix_file", [{"rank": -1, "read_bytes": 10}])]}
-    heat = columns("heatmap_rank", [{"rank": 0, "read_bins": [10], "write_bins": [0]}])
+    heat = columns("heatmap_rank", [{"rank": 0, **heat_bins(read=[10])}])
     assert {} == rank_io(record | {"heatmap_rank": [heat]}, [], 2)
 
 
@@ -304,10 +305,10 @@ def _hostile(table: str) -> st.SearchStrategy[list[Mapping[str, pa.Array]]]:
         name: drawn for name, drawn in names.items() if name.endswith(MEASURES) or name.startswith(("offset", "length"))
     }
     texts = {"layer": st.sampled_from(["posix", "stdio"]), "op": st.sampled_from(["read", "write"])}
-    bins = dict.fromkeys(("read_bins", "write_bins"), st.lists(_ANY, max_size=3))
-    row = st.fixed_dictionaries(
-        names | {name: drawn for name, drawn in (texts | bins).items() if name in arrow_schema(table).names}
-    )
+    row = st.fixed_dictionaries(names | {name: drawn for name, drawn in texts.items() if name in arrow_schema(table).names})
+    if table == "heatmap_rank":
+        bins = st.lists(_ANY, max_size=3)
+        row = st.builds(lambda row, read, write: row | heat_bins(read=read, write=write), row, bins, bins)
     return st.lists(row, min_size=1, max_size=6).map(lambda rows: [columns(table, rows)])
 
 

@@ -21,7 +21,7 @@ _ROW = st.fixed_dictionaries(
         "rank": st.none() | st.integers(-(2**63), 2**63 - 1),
         "layer": st.none() | st.sampled_from(("posix", "mpiio", "stdio")),
         "bin_seconds": st.none() | st.floats(allow_nan=False),
-        "read_bins": st.none() | st.lists(st.integers(0, 9), max_size=4),
+        "read_bin_amounts": st.none() | st.lists(st.integers(0, 9), max_size=4),
     }
 )
 # Of each file its rows, and how many of them are a row group.
@@ -69,7 +69,7 @@ def test_files_that_differ_in_more_than_rows_are_not_laid(tmp_path):
     """One footer can say of all row groups one schema and one note only."""
     rows = heat_maps([{"log_id": "a"}])
     own, noted = written(tmp_path / "own", rows), written(tmp_path / "noted", rows, {"note": "1"})
-    pq.write_table(rows.drop_columns("read_bins"), tmp_path / "older")
+    pq.write_table(rows.drop_columns("read_bin_amounts"), tmp_path / "older")
 
     for other in (noted, tmp_path / "older"):
         assert not laid([own, other], tmp_path / "out")

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from heat_bins import heat_bins
 from outline import HOSTILE, Outline
 
 from iomine.report.facts import Facts, Place, gather
@@ -326,8 +327,8 @@ def test_streams_are_no_part_of_the_picture(written: int, drawn: float | None, f
         rank=0,
         bin_seconds=30.0,
         bin_count=2,
-        read_bins=[[0, 0]],
-        write_bins=[[10, 10]],
+        write_bin_numbers=[[0, 1]],
+        write_bin_amounts=[[10, 10]],
     )
     facts = facts_of(log=[LOG | {"write_bytes": written}], heatmap_rank=lane, file_name=[{"log_id": LOG_ID, "file_id": 1}])
     assert drawn == (facts.grid and facts.grid.write.sum())
@@ -336,8 +337,8 @@ def test_streams_are_no_part_of_the_picture(written: int, drawn: float | None, f
 @pytest.mark.parametrize("layers", [{"mpiio": [7, 0], "posix": [0, 40]}, {"posix": [0, 40]}, {"mpiio": [7, 0]}])
 def test_each_layer_has_a_map_of_its_own(layers: dict[str, list[int]], facts_of: Callable[..., Facts]) -> None:
     """What MPI-IO moves is drawn by itself, folded, and did not all reach storage; what is drawn above is not folded again."""
-    lane = {"log_id": LOG_ID, "file_id": 1, "rank": 0, "bin_seconds": 30.0, "bin_count": 2, "read_bins": [0, 0]}
-    facts = facts_of(heatmap_rank=[lane | {"layer": layer, "write_bins": bins} for layer, bins in layers.items()])
+    lane = {"log_id": LOG_ID, "file_id": 1, "rank": 0, "bin_seconds": 30.0, "bin_count": 2}
+    facts = facts_of(heatmap_rank=[lane | {"layer": layer} | heat_bins(write=bins) for layer, bins in layers.items()])
     assert layers == {layer: grid.write[0].tolist() for layer, grid in facts.layer_grids.items()}
     assert layers.get("posix") == (facts.grid and facts.grid.write[0].tolist())
     html = page(facts)
@@ -351,10 +352,9 @@ def test_each_layer_has_a_map_of_its_own(layers: dict[str, list[int]], facts_of:
 def test_hundred_thousand_ranks_are_a_picture_of_few_rows(facts_of: Callable[..., Facts]) -> None:
     """Neighbouring ranks share a row of the picture, which loses no byte, and the page stays small."""
     ranks, bins = 100_000, 20
-    moved = [[1024] * bins] * ranks
     lanes = of_log(
         "heatmap_rank", ranks, file_id=1, layer="posix", rank=np.arange(ranks), bin_seconds=3.0, bin_count=bins,
-        read_bins=[[0] * bins] * ranks, write_bins=moved,
+        write_bin_numbers=[[*range(bins)]] * ranks, write_bin_amounts=[[1024] * bins] * ranks,
     )  # fmt: skip
     facts = facts_of(
         log=[LOG | {"nprocs": ranks}], heatmap_rank=lanes, posix_file=posix(1, file_id=1, rank=-1, slowest_rank_seconds=9.0)

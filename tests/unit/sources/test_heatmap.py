@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from heat_bins import heat_bins
 from writing import Blueprint, Module, heatmap_record, words
 
 from iomine.sources.darshan.heatmap import decode_heatmap, have_bytes
@@ -14,7 +15,7 @@ _POSIX_ID = -1854637158407812995
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_round_trip(order: str, read, rows) -> None:
     """Bins come out as they went in, in either byte order, and the layer follows from the record's id."""
-    data = heatmap_record(order, [1, 2, 3], [4, 5, 6], id_=_POSIX_ID) + heatmap_record(order, [], [], rank=3)
+    data = heatmap_record(order, [0, 2, 3], [4, 0, 6], id_=_POSIX_ID) + heatmap_record(order, [], [], rank=3)
     log = read(Blueprint({"HEATMAP": Module(1, [data])}, order=order))
     assert [
         {
@@ -23,10 +24,9 @@ def test_round_trip(order: str, read, rows) -> None:
             "layer": "posix",
             "bin_seconds": 0.5,
             "bin_count": 3,
-            "write_bins": [1, 2, 3],
-            "read_bins": [4, 5, 6],
+            **heat_bins(write=[0, 2, 3], read=[4, 0, 6]),
         },
-        {"file_id": 5, "rank": 3, "layer": None, "bin_seconds": 0.5, "bin_count": 0, "write_bins": [], "read_bins": []},
+        {"file_id": 5, "rank": 3, "layer": None, "bin_seconds": 0.5, "bin_count": 0, **heat_bins()},
     ] == rows(log, "heatmap_rank")
     assert [(2, "read", "")] == [(module.record_count, module.state, module.reason) for module in log.modules]
 
@@ -49,7 +49,7 @@ def test_absurd_records(bad: bytes) -> None:
     good = heatmap_record("<", [1], [2])
     decoded = decode_heatmap(good + bad, "<")
     assert (1, f"bytes from {len(good)} on are not heat maps") == (decoded.record_count, decoded.damage)
-    assert [[1]] == decoded.tables["heatmap_rank"]["write_bins"].to_pylist()
+    assert [[1]] == decoded.tables["heatmap_rank"]["write_bin_amounts"].to_pylist()
     alone = decode_heatmap(bad, "<")
     assert ({}, 0, "bytes from 0 on are not heat maps") == (alone.tables, alone.record_count, alone.damage)
 
@@ -61,7 +61,7 @@ def test_bins_that_are_no_bytes(bins: tuple[list[int], list[int]]) -> None:
     decoded = decode_heatmap(sound[0] + heatmap_record("<", *bins, rank=1) + sound[1], "<")
     assert (3, "1 of 3 heat maps have bins that are no bytes") == (decoded.record_count, decoded.damage)
     assert [True, False, True] == have_bytes(decoded.tables["heatmap_rank"]).tolist()
-    assert [[0, 0], bins[0], [2, 0]] == decoded.tables["heatmap_rank"]["write_bins"].to_pylist()
+    assert [[], bins[0], [2]] == decoded.tables["heatmap_rank"]["write_bin_amounts"].to_pylist()
 
 
 @pytest.mark.parametrize(

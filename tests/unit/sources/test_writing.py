@@ -59,8 +59,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert [8, 2**60] == posix["read_bytes"].to_pylist()
     assert [0.5, 0.25] == posix["read_seconds"].to_pylist()
     heat = log.tables["heatmap_rank"][0]
-    assert [[0, 8, 0], [0, 0, 0]] == heat["read_bins"].to_pylist()
-    assert [[0, 0, 0], [0, 0, 9]] == heat["write_bins"].to_pylist()
+    assert ([[1], []], [[8], []]) == (heat["read_bin_numbers"].to_pylist(), heat["read_bin_amounts"].to_pylist())
+    assert ([[], [2]], [[], [9]]) == (heat["write_bin_numbers"].to_pylist(), heat["write_bin_amounts"].to_pylist())
     assert [[3, 4], [5, 6]] == log.tables["lustre_component"][0]["ost_ids"].to_pylist()
     segment = log.tables["segment"][0]
     assert ["write", "read", "read"] == segment["op"].to_pylist()
