@@ -42,12 +42,13 @@ class Filled(NamedTuple):
         """Those of all bins.
 
         Args:
-            bins: what each bin of each record holds, end to end.
+            bins: what each bin of each record holds, record by record, in any shape.
             sizes: how many bins each record has.
         """
-        ends = np.cumsum(sizes)
+        bins, ends = bins.ravel(), np.cumsum(sizes)
         filled = np.flatnonzero(bins != 0)
-        counts = np.diff(np.searchsorted(filled, ends), prepend=0)
+        counts = np.searchsorted(filled, ends)
+        counts[1:] -= counts[:-1].copy()
         return cls(counts, (filled - np.repeat(ends - sizes, counts)).astype(np.int32), bins[filled])
 
     @classmethod
@@ -164,7 +165,7 @@ def _maps(words: Words) -> tuple[HeatMaps, int]:
             records = words.reshape(-1, width)
             if (records[:, _BINS_AT] == bins).all() and _are_widths(records[:, _WIDTH_AT]).all():
                 written, read = records[:, _HEAD : _HEAD + bins], records[:, _HEAD + bins :]
-                return _heat_maps(records[:, :_HEAD].copy(), written.ravel(), read.ravel()), len(words)
+                return _heat_maps(records[:, :_HEAD].copy(), written, read), len(words)
     nothing = words[:0]
     heads, written_bins, read_bins = [nothing.reshape(0, _HEAD)], [nothing], [nothing]
     position = 0
