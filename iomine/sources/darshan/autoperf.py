@@ -120,7 +120,7 @@ def decode_apxc(data: bytes, order: str) -> Decoded:
         return Decoded(damage=f"its {len(data):,} bytes are not a header and records of APXC")
     head = words[: len(_APXC_RUN)].reshape(1, -1)
     matrix = words[len(_APXC_RUN) :].reshape(count, width)
-    routers = Records("apxc_router", _APXC_ROUTER, matrix).columns()
+    routers = Records.columns_of([Records("apxc_router", _APXC_ROUTER, matrix)])
     counters = np.ascontiguousarray(matrix[:, len(_APXC_ROUTER) :]).ravel()
     offsets = pa.array(np.arange(count + 1, dtype=np.int32) * _APXC_COUNTERS)
     routers["router_counts"] = pa.ListArray.from_arrays(offsets, pa.array(counters))

@@ -78,7 +78,9 @@ def decode_counters(module: str, data: bytes, order: str) -> Decoded:
         return Decoded(damage=_not_records(module, len(data), layout.width) if rest else "")
     damage = f"{rest} bytes at its end are not a whole record" if rest else ""
     records = Records(layout.table, layout.words, matrix)
-    columns: Columns = records if not layout.trailing_words else records.columns() | _daos_columns(data, matrix, layout)
+    columns: Columns = (
+        records if not layout.trailing_words else Records.columns_of([records]) | _daos_columns(data, matrix, layout)
+    )
     return Decoded({layout.table: columns}, count, damage)
 
 
@@ -100,7 +102,7 @@ def decode_mdhim(data: bytes, order: str) -> Decoded:
         return Decoded(damage=damage or "it holds no records")
     matrix = np.stack([words[start : start + fixed] for start in starts])
     histograms = [words[start + fixed : start + fixed + int(words[start + servers_at])] for start in starts]
-    columns = Records("mdhim_store", _MDHIM_WORDS, matrix).columns()
+    columns = Records.columns_of([Records("mdhim_store", _MDHIM_WORDS, matrix)])
     columns["server_histogram"] = pa.array(histograms, pa.list_(pa.int64()))
     return Decoded({"mdhim_store": columns}, len(starts), damage)
 

@@ -127,7 +127,19 @@ class Records(Packed):
     @classmethod
     def columns_of(cls, parts: Sequence[Self]) -> dict[str, pa.Array | pa.ChunkedArray]:
         """All columns of these."""
-        return cls.stacked(parts).columns()
+        first, length = parts[0], sum(part.row_count for part in parts)
+        words = np.empty((len(first.names), length), np.int64)
+        at = 0
+        for part in parts:
+            words[:, at : at + part.row_count] = part.matrix[:, : len(first.names)].T
+            at += part.row_count
+        flat = words.ravel()
+        # Two Arrow arrays over all columns and a slice for each: an array of its own for each would take three times as long.
+        integers, floats = pa.array(flat), pa.array(flat.view(np.float64))
+        return {
+            name: (floats if is_float else integers).slice(index * length, length)
+            for index, (name, is_float) in enumerate(zip(first.names, are_floats(first.table, first.names), strict=True))
+        }
 
     def taken(self, rows: Words) -> Self:
         """Some of the records."""
@@ -150,17 +162,6 @@ class Records(Packed):
     def nbytes(self) -> int:
         """Memory that they take."""
         return self.matrix.nbytes
-
-    def columns(self) -> dict[str, pa.Array]:
-        """All columns."""
-        length = self.row_count
-        flat = np.ascontiguousarray(self.matrix[:, : len(self.names)].T).ravel()
-        # Two Arrow arrays over all columns and a slice for each: an array of its own for each would take three times as long.
-        integers, floats = pa.array(flat), pa.array(flat.view(np.float64))
-        return {
-            name: (floats if is_float else integers).slice(index * length, length)
-            for index, (name, is_float) in enumerate(zip(self.names, are_floats(self.table, self.names), strict=True))
-        }
 
 
 class Owners(NamedTuple):
