@@ -59,6 +59,17 @@ class Jobs(NamedTuple):
     entered: npt.NDArray[np.int32]
 
 
+def last_io(text: Text, parts: Parts) -> Positions:
+    """For each parameter when a job last did I/O there, in microseconds since the epoch; 0 where no time says it."""
+    found = text.find(b" s", _TIME, parts.lines((JOB_STATS,)))
+    # They are read again with the jobs.
+    text.is_known[found.at] = False
+    lines = times_of(found, b"snapshot")
+    latest = np.zeros(len(parts.parameters), np.int64)
+    np.maximum.at(latest, parts.of[lines.at[lines.is_epoch]], lines.moment[lines.is_epoch])
+    return latest
+
+
 def find_jobs(text: Text, parts: Parts) -> Jobs:
     """What jobs counted on the targets of a text."""
     where = parts.lines((JOB_STATS,))
@@ -96,20 +107,20 @@ def job_id(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def read_jobs(jobs: Jobs, parts: Parts, sampled_at: int) -> tuple[pa.Table, pa.Table, int]:
+def read_jobs(jobs: Jobs, parts: Parts, sampled_at: Positions) -> tuple[pa.Table, pa.Table, int]:
     """Counters of jobs and their histograms, and how many buckets of those were left out.
 
     Args:
         jobs: what was found.
         parts: the parameters of the text.
-        sampled_at: when it was read, in microseconds since the epoch.
+        sampled_at: when each was read, in microseconds since the epoch.
     """
     words = jobs.counters.words
     columns = (
         about(parts.parameters, jobs.part)
         | counted(words)
         | {
-            "sampled_at": times(np.full(len(jobs.part), sampled_at)),
+            "sampled_at": times(sampled_at[jobs.part]),
             "owner": jobs.owner,
             "counted_since_at": jobs.since,
             "last_io_at": jobs.last_io,
@@ -118,21 +129,21 @@ def read_jobs(jobs: Jobs, parts: Parts, sampled_at: int) -> tuple[pa.Table, pa.T
     return table_of(COUNTER, columns), *_histograms(columns, words["hist"])
 
 
-def read_idle(text: Text, parts: Parts, jobs: Jobs, sampled_at: int) -> pa.Table:
+def read_idle(text: Text, parts: Parts, jobs: Jobs, sampled_at: Positions) -> pa.Table:
     """Targets that had no job's entry: what is counted there later began after they were read.
 
     Args:
         text: the text, with what nobody knows of it marked.
         parts: its parameters.
         jobs: what was found.
-        sampled_at: when it was read, in microseconds since the epoch.
+        sampled_at: when each parameter was read, in microseconds since the epoch.
     """
     is_idle = np.array([entry.leaf == JOB_STATS for entry in parts.parameters], np.bool_)
     is_idle[np.setdiff1d(np.arange(len(is_idle)), parts.headed)] = False
     is_idle[parts.of[~text.is_known]] = False
     is_idle[jobs.entered] = False
     idle = np.flatnonzero(is_idle).astype(np.int32)
-    columns = about(parts.parameters, idle) | {"sampled_at": times(np.full(len(idle), sampled_at))}
+    columns = about(parts.parameters, idle) | {"sampled_at": times(sampled_at[idle])}
     return table_of(COUNTER, columns | {"owner": pa.nulls(len(idle), pa.string())})
 
 

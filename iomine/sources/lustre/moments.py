@@ -17,6 +17,8 @@ from iomine.sources.lustre.lines import LETTERS, Found, Mask, Positions, Text, l
 TIME: Final = r"(?P<seconds>[0-9]{1,10})(?:\.(?P<fraction>[0-9]{1,9})(?: +\(?secs\.(?P<unit>[un])secs\)?)?)?\s*$"
 # The first line of a short parameter directly follows its name.
 _LINE: Final = rf"^(?:[^\s=]+=)?(?P<what>snapshot|start)_time:? +{TIME}"
+# What a script prints before each `lctl get_param`, by `date +%s`.
+_MARK: Final = r"^(?:BEGIN )?(?P<seconds>[12][0-9]{9})\s*$"
 # No server has been up for thirty years, and none with Lustre's counters kept time before the year 2000.
 _FIRST_EPOCH: Final = 946_684_800
 _MICROSECONDS: Final = 1_000_000
@@ -50,23 +52,41 @@ class Moments(NamedTuple):
     Attributes:
         snapshots: when they say they were read.
         starts: since when they say they count.
-        otherwise: when those were read that do not say it, in microseconds.
+        otherwise: for each part when that was read which does not say it, in microseconds; 0 where nothing says it.
     """
 
     snapshots: Times
     starts: Times
-    otherwise: int = 0
+    otherwise: Positions
 
     def read_at(self, at: Positions, part: npt.NDArray[np.int32]) -> Any:  # noqa: ANN401
         """For each line when it was read."""
         moment, is_known = self.snapshots.before(at, part)
-        return times(np.where(is_known, moment, self.otherwise))
+        return times(np.where(is_known, moment, self.otherwise[part[at]]))
 
 
-def find_moments(text: Text, where: Mask) -> Moments:
-    """When tables in some lines of a text were read, and since when they count."""
+def find_moments(text: Text, where: Mask, otherwise: Positions) -> Moments:
+    """When tables in some lines of a text were read, and since when they count.
+
+    Args:
+        text: the text.
+        where: the lines.
+        otherwise: for each part when that was read which does not say it.
+    """
     found = text.find(LETTERS, _LINE, where)
-    return Moments(times_of(found, b"snapshot"), times_of(found, b"start"))
+    return Moments(times_of(found, b"snapshot"), times_of(found, b"start"), otherwise)
+
+
+def find_marks(text: Text, begins: Positions) -> Positions:
+    """For each part the last time, in microseconds, on a line of its own before it; 0 where there is none.
+
+    Args:
+        text: the text.
+        begins: for each part the number of its first line.
+    """
+    found = text.find(b"B12", _MARK)
+    moment = np.asarray(numbers(found.words["seconds"], pa.int64())) * _MICROSECONDS
+    return np.append(moment, 0)[np.searchsorted(found.at, begins, side="right") - 1]
 
 
 def times_of(found: Found, what: bytes) -> Times:

@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pyarrow.compute as pc
 
 from iomine.errors import UnreadableError
-from iomine.sources.lustre.lines import LETTERS, Mask, Text
-from iomine.sources.lustre.moments import Times
+from iomine.sources.lustre.lines import LETTERS, Mask, Positions, Text
+from iomine.sources.lustre.moments import Moments
 from iomine.sources.lustre.parameters import KEPT, NOT_KEPT, Parameter, parameter, parameter_of_path
 from iomine.sources.lustre.shapes import leaf_of
 from iomine.sources.model import Input
@@ -48,19 +48,31 @@ class Parts:
         """The lines of parameters with one of these leaves."""
         return np.array([entry.leaf in leaves for entry in self.parameters], np.bool_)[self.of]
 
-    def without_repeats(self, times: Times) -> "Parts":
+    def begins(self) -> Positions:
+        """For each parameter the number of its first line."""
+        return np.searchsorted(self.of, np.arange(len(self.parameters)))
+
+    def repeated(self) -> Mask:
+        """The parameters whose name occurs more than once."""
+        names = Counter(entry.name for entry in self.parameters if entry.name)
+        return np.array([names[entry.name] > 1 for entry in self.parameters], np.bool_)
+
+    def without_repeats(self, moments: Moments) -> "Parts":
         """The same, with the last value of each parameter that occurs more than once at a time.
 
+        A value of which nothing says when it was read counts as read at once with the next.
+
         Args:
-            times: when the parameters say they were read.
+            moments: when the parameters were read.
         """
-        part, first = np.unique(self.of[times.at], return_index=True)
-        moment = dict(zip(part.tolist(), times.moment[first].tolist(), strict=True))
+        moment = moments.otherwise.copy()
+        part, first = np.unique(self.of[moments.snapshots.at], return_index=True)
+        moment[part] = moments.snapshots.moment[first]
         kept = list(self.parameters)
         last: dict[str, int] = {}
         for number, entry in enumerate(self.parameters):
             before = last.get(entry.name) if entry.name and entry.leaf else None
-            if before is not None and abs(moment.get(number, 0) - moment.get(before, 0)) < _AT_ONCE:
+            if before is not None and (not moment[before] or abs(moment[number] - moment[before]) < _AT_ONCE):
                 kept[before] = NOT_KEPT
             last[entry.name] = number
         return replace(self, parameters=kept)

@@ -13,9 +13,9 @@ from iomine.errors import UnreadableError
 from iomine.sources.clock import read_at
 from iomine.sources.lustre.doubts import doubt
 from iomine.sources.lustre.histograms import read_histograms
-from iomine.sources.lustre.job_stats import find_jobs, read_idle, read_jobs
+from iomine.sources.lustre.job_stats import find_jobs, last_io, read_idle, read_jobs
 from iomine.sources.lustre.lines import Text, microseconds, times
-from iomine.sources.lustre.moments import find_moments
+from iomine.sources.lustre.moments import find_marks, find_moments
 from iomine.sources.lustre.parameters import COUNTERS, HISTOGRAMS, KEPT
 from iomine.sources.lustre.parts import split
 from iomine.sources.lustre.stats import is_cut, read_stats
@@ -24,6 +24,7 @@ from iomine.sources.model import Input, Readings
 
 _BLANKS: Final = b" \t\r\n"
 _MOST_NAMES: Final = 20
+_MINUTE: Final = 60_000_000
 
 
 def read_parameters(source: Input) -> Readings:
@@ -37,12 +38,17 @@ def read_parameters(source: Input) -> Readings:
     if not any(entry.leaf for entry in parts.parameters):
         left_out = _left_out(parts.left_out) or "no parameters"
         raise UnreadableError(f"it holds nothing that iomine keeps, which is {', '.join(KEPT)}, but {left_out}")
-    moments = find_moments(text, parts.lines((*COUNTERS, *HISTOGRAMS)))
-    listed, parts = parts, parts.without_repeats(moments.snapshots)
+    marks = find_marks(text, parts.begins())
+    latest = last_io(text, parts) if marks.any() or parts.repeated().any() else np.zeros_like(marks)
+    moments = find_moments(text, parts.lines((*COUNTERS, *HISTOGRAMS)), np.maximum(marks, latest))
+    listed, parts = parts, parts.without_repeats(moments)
+    # Where a parameter occurs once, its path says better than its last I/O when it was read.
+    dated = np.where((marks > 0) | parts.repeated(), moments.otherwise, 0)
     jobs = find_jobs(text, parts)
     snapshots = moments.snapshots.moment[moments.snapshots.is_epoch]
-    clock = read_at(source, pc.max(times(snapshots)).as_py(), pc.max(jobs.last_io).as_py())
-    moments = moments._replace(otherwise=microseconds(clock.at))
+    undated_io = jobs.last_io.filter(pa.array(dated[jobs.part] == 0))
+    clock = read_at(source, pc.max(times(snapshots)).as_py(), pc.max(undated_io).as_py())
+    moments = moments._replace(otherwise=np.where(dated > 0, dated, microseconds(clock.at)))
     job_counters, job_histograms, lost_count = read_jobs(jobs, parts, moments.otherwise)
     histograms, single_count = read_histograms(text, parts, moments)
     counters = read_stats(text, parts, moments)
@@ -58,11 +64,17 @@ def read_parameters(source: Input) -> Readings:
         "buckets left out, which are of neither reads nor writes or not as Lustre writes them": lost_count + single_count,
         "lines left out, which are not as Lustre writes them or hold numbers that no counter holds": strange_count,
         "parameters that occur more than once": sum(map(operator.ne, listed.parameters, parts.parameters)),
+        "readings of job_stats that nothing dates, taken as read at the last I/O in them": int(
+            np.count_nonzero((dated > 0) & (marks == 0))
+        ),
+        "readings of job_stats with I/O a minute or more after the time above them": int(
+            np.count_nonzero((marks > 0) & (latest >= marks + _MINUTE))
+        ),
         clock.doubt: bool(_count(tables, "sampled_at", pa.scalar(clock.at))),
         "the last line does not end, so that its last number may be cut": is_cut(source.data),
         f"left out are {_left_out(listed.left_out)}": bool(listed.left_out),
     }
-    return Readings(tables, doubt(doubts), has_moment=bool(len(snapshots)))
+    return Readings(tables, doubt(doubts), has_moment=bool(len(snapshots) or dated.any()))
 
 
 def _joined(parted: Mapping[str, list[pa.Table]]) -> dict[str, pa.Table]:

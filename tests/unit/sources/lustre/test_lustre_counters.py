@@ -178,6 +178,43 @@ def test_series_of_one_target() -> None:
     assert [1, 2, 4] == [row["sample_count"] for row in rows(read(text))]
 
 
+_JOB = (
+    "obdfilter.fs-OST0001.job_stats=\njob_stats:\n- job_id:          7\n  snapshot_time:   {last_io}\n"
+    "  punch:           {{ samples:  {count}, unit:  reqs }}\n"
+)
+
+
+def _readings_of_jobs(text: str, path: str = "/x") -> tuple[list[tuple[int, int]], str, bool]:
+    """The epoch seconds and the count of each reading, the doubt, and whether the text itself says when it was read."""
+    got = read(text, path)
+    found = [(int(row["sampled_at"].timestamp()), row.get("sample_count", 0)) for row in rows(got, scope="job")]
+    return found, got.doubt, got.has_moment
+
+
+@pytest.mark.parametrize("mark", ["BEGIN {}\n", "{}\n"])
+def test_series_of_job_stats(mark: str) -> None:
+    """`job_stats` that are repeated below lines with a time are readings of these times, whatever the path says."""
+    minutes = [1767622200, 1767622800, 1767623400]
+    text = "".join(mark.format(at) + _JOB.format(last_io=at - 9, count=at % 1000) for at in minutes)
+    assert ([(at, at % 1000) for at in minutes], "", True) == _readings_of_jobs(text, "/2026-01-05/0000")
+    late = mark.format(minutes[0]) + _JOB.format(last_io=minutes[1], count=5)
+    doubt = "readings of job_stats with I/O a minute or more after the time above them: 1"
+    assert ([(minutes[1], 5)], doubt, True) == _readings_of_jobs(late)
+
+
+def test_series_of_job_stats_without_times() -> None:
+    """Repeated `job_stats` that nothing dates are kept as of their last I/O; of those that tell no more the last is kept."""
+    none = "obdfilter.fs-OST0001.job_stats=job_stats:\n"
+    text = none + "".join(_JOB.format(last_io=1767622200 + at, count=count) for at, count in ((0, 1), (0, 2), (600, 3))) + none
+    found, doubt, has_moment = _readings_of_jobs(text, "/2026-01-05/2300")
+    evening = int(datetime(2026, 1, 5, 23, tzinfo=UTC).timestamp())
+    assert ([(1767622200, 2), (1767622800, 3), (evening, 0)], True) == (found, has_moment)
+    assert "readings of job_stats that nothing dates, taken as read at the last I/O in them: 2" in doubt
+    assert "parameters that occur more than once: 2" in doubt
+    twice = _JOB.format(last_io=1767622200, count=1) * 2
+    assert [(evening, 1)] == _readings_of_jobs(twice, "/2026-01-05/2300")[0]
+
+
 def test_clocks_since_boot() -> None:
     """A table with times since the boot has the time of its file, and counts since nobody knows when."""
     text = _READ.format(
