@@ -6,8 +6,10 @@
 WITH of_jobs AS (
     SELECT
         cluster, night, COUNT(DISTINCT job_id) AS job_count,
-        COUNT(DISTINCT job_id) FILTER (log_count > 0) AS logged_job_count,
-        SUM(node_hours) AS node_hours, COALESCE(SUM(node_hours) FILTER (log_count > 0), 0) AS logged_node_hours
+        -- Where an array's logs cannot be told to be of one task or another, each task counts as one with a log.
+        COUNT(DISTINCT job_id) FILTER (log_count IS DISTINCT FROM 0) AS logged_job_count,
+        SUM(node_hours) AS node_hours,
+        COALESCE(SUM(node_hours) FILTER (log_count IS DISTINCT FROM 0), 0) AS logged_node_hours
     FROM main.jobs
     WHERE end_at IS NOT NULL AND run_seconds > 0
     GROUP BY ALL
