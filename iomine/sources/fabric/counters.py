@@ -252,14 +252,19 @@ def _read(dialect: _Dialect, source: Input) -> Readings:
         found.take(lines, dialect)
     lid, port, guid = np.array(found.lid, np.int64), np.array(found.port, np.int64), np.array(found.guid, np.uint64)
     doubts: dict[str, int | bool] = {}
-    kept = _is_port(lid, port, guid, doubts)
+    is_short = np.array(found.is_short, np.bool_)
+    kept, beside = _is_port((lid, port, guid), is_short, doubts)
     moment = moment_of(source)
     if not kept.any():
         raise UnreadableError(joined("it has the counters of no port", doubt(doubts), cut))
-    values = _Values(*(np.concatenate(parts, axis=2)[..., kept] for parts in zip(*found.values, strict=True)))
-    doubts["counters left out, which have more digits than any has"] = int(np.count_nonzero(values.digits > dialect.digits))
-    is_short = np.array(found.is_short, np.bool_)[kept]
+    values = _Values(*(np.concatenate(parts, axis=2) for parts in zip(*found.values, strict=True)))
+    doubts["counters left out, which have more digits than any has"] = int(
+        np.count_nonzero(values.digits[..., kept | (beside >= 0)] > dialect.digits)
+    )
     counts = {name: _column(number, values, dialect, is_short) for number, name in enumerate(_COLUMNS)}
+    for numbers, state in counts.values():
+        short = np.flatnonzero((beside >= 0) & (state[beside] == _UNKNOWN))
+        numbers[beside[short]], state[beside[short]] = numbers[short], state[short]
     lid = lid[kept]
     guids, named = guid_texts(guid[kept]), guid_in_path(source.path)
     if named and len(np.unique(lid)) == 1:
@@ -269,8 +274,8 @@ def _read(dialect: _Dialect, source: Input) -> Readings:
         "guid": guids,
         "lid": pa.array(lid, mask=(lid < 1) | (lid > _LAST_LID)),
         "port": port[kept],
-        **{name: pa.array(numbers, mask=state != _KNOWN) for name, (numbers, state) in counts.items()},
-        "is_saturated": pa.array(np.logical_or.reduce([state == _FULL for _, state in counts.values()])),
+        **{name: pa.array(numbers[kept], mask=state[kept] != _KNOWN) for name, (numbers, state) in counts.items()},
+        "is_saturated": pa.array(np.logical_or.reduce([state[kept] == _FULL for _, state in counts.values()])),
     }
     return Readings({TABLE: rows(TABLE, len(lid), columns)}, joined(doubt(doubts), cut, moment.doubt), has_moment=moment.is_said)
 
@@ -292,17 +297,33 @@ def _column(column: int, values: _Values, dialect: _Dialect, is_short: Mask) -> 
     return found, states
 
 
-def _is_port(lid: Integers, port: Integers, guid: Words, doubts: dict[str, int | bool]) -> Mask:
-    """Which are ports that are there once; port 255 sums all ports of a device up."""
+def _is_port(about: tuple[Integers, Integers, Words], is_short: Mask, doubts: dict[str, int | bool]) -> tuple[Mask, Integers]:
+    """Which are ports that are there once, and for short counters beside the extended ones of a port the number of these.
+
+    Port 255 sums all ports of a device up.
+
+    Args:
+        about: LIDs, ports and guids.
+        is_short: whether counters are the short ones; these count only for what the extended ones lack.
+        doubts: gets what is left out.
+    """
+    lid, port, guid = about
     is_one: Mask = port <= _LAST_PORT
     is_known: Mask = (guid != 0) | ((lid > 0) & (lid <= _LAST_LID))
-    order = np.lexsort((port, lid, guid))
+    order = np.lexsort((is_short, port, lid, guid))
+    is_same = np.logical_and.reduce([each[order[1:]] == each[order[:-1]] for each in (guid, lid, port)])
     is_again: Mask = np.zeros(len(port), np.bool_)
-    is_again[order[1:]] = np.logical_and.reduce([each[order[1:]] == each[order[:-1]] for each in (guid, lid, port)])
+    is_again[order[1:]] = is_same
+    first = order[np.maximum.accumulate(np.where(is_again[order], 0, np.arange(len(order))))]
+    is_beside = is_same & is_short[order[1:]] & ~is_short[order[:-1]]
+    beside = np.full(len(port), -1)
+    beside[order[1:][is_beside]] = first[1:][is_beside]
     doubts["ports left out, which sum up others or are none"] = int(np.count_nonzero(~is_one))
     doubts["ports left out, whose LID no device has"] = int(np.count_nonzero(~is_known))
-    doubts["ports left out, of which there are counters before"] = int(np.count_nonzero(is_again & is_one & is_known))
-    return is_one & is_known & ~is_again
+    doubts["ports left out, of which there are counters before"] = int(
+        np.count_nonzero(is_again & (beside < 0) & is_one & is_known)
+    )
+    return is_one & is_known & ~is_again, beside
 
 
 PERFQUERY: Final = Source("perfquery", lambda source: _knows(_DIALECTS[0], source), lambda source: _read(_DIALECTS[0], source))

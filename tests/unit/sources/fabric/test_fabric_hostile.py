@@ -241,6 +241,22 @@ def test_ports_of_many():
     assert all(f"{what}: 1" in doubt for what in ("sum up others or are none", "no device has", "there are counters before"))
 
 
+@pytest.mark.parametrize("is_short_first", [True, False])
+def test_short_counters_beside_the_extended_ones(is_short_first):
+    """Extended counters of a port count whatever stands before; short ones give what these lack."""
+    blocks = [
+        port(1, kind="", PortXmitData=2**32 - 1, SymbolErrorCounter=5, LinkDownedCounter=255),
+        port(1, PortXmitData=2**40, PortRcvPkts=7),
+    ]
+    alone = port(2, kind="", PortXmitData=3, SymbolErrorCounter=6)
+    readings = read("".join([alone, *(blocks if is_short_first else reversed(blocks)), port(1, kind="")]).encode())
+    columns = ("port", "xmit_bytes", "rcv_packet_count", "symbol_error_count", "link_downed_count", "is_saturated")
+    assert [(1, 2**42, 7, 5, None, True), (2, 12, None, 6, None, False)] == sorted(
+        tuple(row[name] for name in columns) for row in readings.tables["port_reading"].to_pylist()
+    )
+    assert "of which there are counters before: 1" in readings.doubt
+
+
 def test_a_port_goes_on_in_the_next_piece():
     """Where a text is read in pieces, a port keeps the counters that follow in the next."""
     filler = port(9, QP1Dropped=0) + "#\n" * (4 << 20)
