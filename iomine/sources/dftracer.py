@@ -1,8 +1,9 @@
 """DFTracer's files (`.pfw`, `.pfw.gz`): what processes of a program did, one JSON object a line.
 
-A file begins with `[` and need not end with `]`: a program that dies leaves it open. Of an event (`ph` is `X`), `cat` is the
-layer, `ts` and `dur` are microseconds since the epoch, numbers or texts, and `args` is what a call was given and returned. In the
-old dialect `args` has `fname` and `hostname`; in the new one `fhash` and `hhash`, which events with `ph` `M` declare.
+A file begins with `[`, which some tools take off, and need not end with `]`: a program that dies leaves it open. Of an event
+(`ph` is `X`), `cat` is the layer, `ts` and `dur` are microseconds since the epoch, numbers or texts, and `args` is what a
+call was given and returned. In the old dialect `args` has `fname` and `hostname`; in the new one `fhash` and `hhash`, which
+events with `ph` `M` declare.
 
 Only pread and pwrite have an offset. That of other calls follows from open, seek and what was moved, for each descriptor of a
 process, and is unknown where that is in doubt.
@@ -33,7 +34,7 @@ _GZIP_WINDOW: Final = 31
 _BROKEN: Final[tuple[type[Exception], ...]] = (cast("type[Exception]", zlib_ng.error), EOFError)
 _HEAD_BYTES: Final = 4096
 # Events have an `id` or a `name` first.
-_BEGINNING: Final = re.compile(rb'\s*\[\s*\{\s*"(?:id|name)"\s*:')
+_BEGINNING: Final = re.compile(rb'\s*(?:\[\s*\{\s*"(?:id|name)"\s*:|\{\s*"(?:id|name)"\s*:[^\n]*"ph"\s*:\s*")')
 _PACKED_PIECE_BYTES: Final = MIB // 4
 _PIECE_BYTES: Final = 4 * MIB
 # Traces shrink to a twentieth; what shrinks further was made to.

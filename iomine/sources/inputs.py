@@ -10,7 +10,7 @@ from iomine.errors import UnreadableError
 from iomine.packages import brought
 from iomine.sources import accounting, fabric, ior, lustre, series
 from iomine.sources.model import LARGEST_BYTES, Input, Readings, Source
-from iomine.sources.unpacking import BROKEN, opener_of
+from iomine.sources.unpacking import BROKEN, opener_of, unpack_first
 from iomine.units import human_bytes
 
 SOURCES: Final[tuple[Source, ...]] = tuple(chain(lustre.SOURCES, series.SOURCES, ior.SOURCES, accounting.SOURCES, fabric.SOURCES))
@@ -70,6 +70,8 @@ def _unpacked(data: bytes) -> bytes:
                 data = file.read(LARGEST_BYTES + 1)
         except BROKEN as error:
             raise UnreadableError(f"It cannot be unpacked ({error}).") from error
+    elif reason := unpack_first(data):
+        raise UnreadableError(reason)
     if len(data) > LARGEST_BYTES:
         raise UnreadableError(f"Unpacked it has more than {human_bytes(LARGEST_BYTES)}, the limit for one file.")
     return data

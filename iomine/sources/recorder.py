@@ -5,7 +5,7 @@ not said, as floats of 32 bits, so that they get coarser as the run goes on.
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -89,6 +89,24 @@ def read_recorder(parts: Sequence[bytes]) -> Traced:
         lost=lost_sentence,
         doubt="; ".join(filter(None, (lost_sentence, doubt))),
     )
+
+
+def missing_parts(metadata: bytes, names: Collection[str]) -> list[str]:
+    """Parts that a folder's metadata lists and that are not there, sorted.
+
+    Args:
+        metadata: the bytes of `_metadata`.
+        names: of the parts that are there.
+
+    Raises:
+        UnreadableError: the metadata is damaged.
+    """
+    try:
+        footer = pq.read_metadata(io.BytesIO(metadata))
+        listed = {footer.row_group(group).column(0).file_path for group in range(footer.num_row_groups)}
+    except (pa.ArrowException, OSError, ValueError, IndexError) as error:
+        raise UnreadableError(f"The folder's _metadata is damaged ({error}).") from error
+    return sorted(listed.difference(names, ("",)))
 
 
 def _calls_in(data: bytes) -> pa.Table:

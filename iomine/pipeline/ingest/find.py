@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -10,11 +11,16 @@ from iomine.errors import InputError, UsageError
 from iomine.sources.darshan import FileState
 from iomine.sources.darshan.packed import file_name, is_archive, members, path_of
 from iomine.sources.garbage import without_collection
+from iomine.sources.recorder import GLOBAL, PARTS
 from iomine.units import human_bytes
 
 _NO_LIMIT: Final = 1 << 63
 # One file of a folder stands for all: what recorder2parquet writes, and Recorder itself.
 _TRACES: Final = ("_metadata", "recorder.mt")
+_LINKED: Final = (
+    "The folder is a symbolic link, which is not followed: name it, or the folder that it leads to, as a path of its own."
+)
+_NO_METADATA: Final = "The folder holds parts of recorder2parquet without their _metadata: run recorder2parquet again."
 
 
 class Candidate(NamedTuple):
@@ -64,7 +70,8 @@ def check(paths: Sequence[Path]) -> None:
 def find(paths: Sequence[Path], largest_bytes: int, is_wanted: Callable[[str], bool] = is_candidate) -> list[Candidate]:
     """All candidates under the paths, each once, in the order of their paths.
 
-    A folder further down that cannot be opened is a candidate with its reason, so that it is not passed over silently.
+    A folder further down that cannot be opened, or is a link that leads out of the paths, is a candidate with its reason, so
+    that it is not passed over silently.
 
     Args:
         paths: folders and files.
@@ -77,7 +84,10 @@ def find(paths: Sequence[Path], largest_bytes: int, is_wanted: Callable[[str], b
     """
     check(paths)
     with without_collection():
-        found = {candidate.path: candidate for path in paths for candidate in _under(path.absolute(), largest_bytes, is_wanted)}
+        tops = [path.resolve() for path in paths]
+        found = {
+            candidate.path: candidate for path in paths for candidate in _under(path.absolute(), tops, largest_bytes, is_wanted)
+        }
         return [found[path] for path in sorted(found)]
 
 
@@ -115,14 +125,25 @@ def shown(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
-def _under(top: Path, largest_bytes: int, is_wanted: Callable[[str], bool]) -> Iterator[Candidate]:
+def _under(top: Path, tops: Sequence[Path], largest_bytes: int, is_wanted: Callable[[str], bool]) -> Iterator[Candidate]:
     if not top.is_dir():
         yield _candidate(str(top), largest_bytes)
         return
     closed: list[OSError] = []
-    for folder, _, names in os.walk(top, onerror=closed.append):
+    for folder, folders, names in os.walk(top, onerror=closed.append):
         yield from (_candidate(f"{folder}/{name}", largest_bytes) for name in names if is_wanted(name))
+        # To follow them might never end, and what is below a path is found there anyway.
+        links = (Path(folder, name) for name in folders if os.path.islink(f"{folder}/{name}"))  # noqa: PTH114  a Path takes long
+        yield from (Candidate(str(link), 0, _LINKED) for link in links if not _is_within(link, tops))
+        if GLOBAL in names and _TRACES[0] not in names and any(fnmatch(name, PARTS) for name in names):
+            yield Candidate(f"{folder}/{GLOBAL}", 0, _NO_METADATA)
     yield from (Candidate(str(error.filename), 0, f"The folder cannot be opened: {error.strerror}.") for error in closed)
+
+
+def _is_within(link: Path, tops: Sequence[Path]) -> bool:
+    """Whether a link leads to a folder below one of some paths."""
+    target = link.resolve()
+    return any(target.is_relative_to(top) for top in tops)
 
 
 def _candidate(path: str, largest_bytes: int) -> Candidate:

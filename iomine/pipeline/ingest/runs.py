@@ -30,7 +30,7 @@ from iomine.sources.darshan import (
     without_region,
 )
 from iomine.sources.dftracer import read_trace
-from iomine.sources.recorder import MAGIC, PARTS, read_recorder
+from iomine.sources.recorder import MAGIC, PARTS, missing_parts, read_recorder
 from iomine.sources.traced import Traced, digest_of
 
 WORKED_OUT: Final = "worked out from the trace"
@@ -94,7 +94,7 @@ def read_run(paths: Sequence[str], log_id: str) -> Log:
         raise UnreadableError(CHANGED, False)
     contents = [each.data for each in owned]
     # The first file in a folder of recorder2parquet is its metadata.
-    run = read_recorder(_parts_of(paths, contents)) if contents[0].startswith(MAGIC) else read_trace(contents)
+    run = _read_parts(paths, contents) if contents[0].startswith(MAGIC) else read_trace(contents)
     sentences, doubts = implausible(run.start_at, run.end_at, run.nprocs) if run.start_at and run.end_at else ([], [])
     unknown = {doubt.column for doubt in doubts}
     job = Job(
@@ -125,8 +125,17 @@ def read_run(paths: Sequence[str], log_id: str) -> Log:
     )
 
 
-def _parts_of(paths: Sequence[str], contents: Sequence[bytes]) -> list[bytes]:
-    return [data for path, data in zip(paths, contents, strict=True) if fnmatch(path.rpartition("/")[2], PARTS)]
+def _read_parts(paths: Sequence[str], contents: Sequence[bytes]) -> Traced:
+    """A run of Recorder.
+
+    Raises:
+        UnreadableError: a part is missing or cannot be read.
+    """
+    parts = {name: data for path, data in zip(paths, contents, strict=True) if fnmatch(name := path.rpartition("/")[2], PARTS)}
+    if missing := missing_parts(contents[0], parts):
+        more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+        raise UnreadableError(f"The folder lacks {missing[0]}{more}, which its _metadata lists: copy the whole folder.")
+    return read_recorder([*parts.values()])
 
 
 def _tables(run: Traced) -> dict[str, list[Columns]]:

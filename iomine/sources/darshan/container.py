@@ -7,6 +7,7 @@ is one or more compressed streams laid end to end, since each rank may have comp
 
 import bz2
 import struct
+import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,12 +17,15 @@ from typing import Final, Protocol
 from zlib_ng import zlib_ng
 
 from iomine.errors import UnreadableError
+from iomine.sources.unpacking import unpack_first
 from iomine.units import GIB, KIB, human_bytes
 
 MAGIC: Final = 6567223
 _ORDERS: Final = {struct.pack(f"{order}q", MAGIC): order for order in "<>"}
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 _GZIP_WINDOW: Final = 31
+_TAR_MAGIC: Final = b"ustar"
+_TAR_MAGIC_AT: Final = 257
 _ZLIB, _BZIP2, _PLAIN = 0, 1, 2
 
 # No run has filled this much with records of one module; a region that inflates beyond it was made to do so.
@@ -219,9 +223,11 @@ def _upto(out: BytesIO, sure: int, damage: str) -> Inflated:
 def _gzip_reason(data: bytes) -> str:
     """Why a gzip file is no log."""
     try:
-        zlib_ng.decompressobj(_GZIP_WINDOW).decompress(data[:_FIRST_CHUNK], 8)
+        head = zlib_ng.decompressobj(_GZIP_WINDOW).decompress(data[:_FIRST_CHUNK], tarfile.BLOCKSIZE)
     except zlib_ng.error as error:  # type: ignore[misc]  # its stub calls error a function
         return f"This is a damaged gzip file ({error})."
+    if head[8:16] in _ORDERS or head[_TAR_MAGIC_AT:].startswith(_TAR_MAGIC):
+        return unpack_first(data)
     return "This is a gzip file, but not a Darshan log."
 
 
@@ -239,6 +245,8 @@ def open_container(data: bytes, *, is_for_job: bool = False) -> Container:
         raise UnreadableError("The file is empty: the run ended before Darshan wrote its log.")
     if data.startswith(_GZIP_MAGIC):
         raise UnreadableError(_gzip_reason(data))
+    if reason := unpack_first(data):
+        raise UnreadableError(reason)
     version = data[:8].split(b"\0")[0].decode("ascii", "replace")
     try:
         major, minor = (int(part) for part in version.split("."))

@@ -86,6 +86,28 @@ def test_a_loop_of_folders_ends(tmp_path):
     assert {"a.darshan": ""} == reasons(tmp_path)
 
 
+def test_a_link_that_leads_out_of_the_paths_is_reported(tmp_path):
+    """A link to a folder elsewhere is not followed, but named, unless its target is below another path."""
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "old" / "day").mkdir(parents=True)
+    (tmp_path / "old" / "day" / "a.darshan").touch()
+    (tmp_path / "logs" / "away").symlink_to(tmp_path / "old" / "day")
+
+    (reason,) = reasons(tmp_path / "logs").values()
+    assert reason.startswith("The folder is a symbolic link, which is not followed")
+    assert {"a.darshan": ""} == reasons(tmp_path / "logs", tmp_path / "old")
+
+
+def test_parts_of_recorder_without_metadata_are_reported(tmp_path):
+    """Parts that recorder2parquet wrote are named by their global.json where the file that stands for them is gone."""
+    for name in ("part.0.parquet", "part.1.parquet", "global.json"):
+        (tmp_path / name).touch()
+
+    assert {"global.json": "The folder holds parts of recorder2parquet without their _metadata: run recorder2parquet again."} == (
+        reasons(tmp_path)
+    )
+
+
 def test_a_missing_path_is_misuse(tmp_path):
     """The sentence names the path."""
     with pytest.raises(UsageError, match=r"There is no .*/nowhere: name folders or files that exist\."):

@@ -174,6 +174,28 @@ def test_recorder_folder_is_one_log(shared_data: Path, warehouse: Path, tmp_path
     assert rows(warehouse, "SELECT * FROM core.failed_derivation") == []
 
 
+@pytest.mark.parametrize(
+    ("gone", "reason"),
+    [
+        (["part.3.parquet"], "The folder lacks part.3.parquet, which its _metadata lists: copy the whole folder."),
+        (["part.3.parquet", "part.5.parquet"], "The folder lacks part.3.parquet and 1 more, which its _metadata lists"),
+        ([], "The folder's _metadata is damaged"),
+    ],
+)
+def test_recorder_folder_that_lacks_parts_is_refused(shared_data: Path, tmp_path: Path, gone: list[str], reason: str) -> None:
+    """Calls of some ranks are not taken for those of all."""
+    with tarfile.open(shared_data / "traces" / "recorder" / "recorder-parquet.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    (metadata,) = tmp_path.rglob("_metadata")
+    for name in gone:
+        (metadata.parent / name).unlink()
+    if not gone:
+        metadata.write_bytes(b"PAR1")
+    identity = identify(metadata)
+    with pytest.raises(UnreadableError, match=reason):
+        read_run(identity.members, identity.log_id)
+
+
 @pytest.mark.proof
 def test_names_of_all_formats_are_replaced_and_nights_leave(shared_data: Path, traces: Path, warehouse: Path) -> None:
     """Logs before format 3.00 and traces are exported under pseudonyms, and their rows leave with their nights."""

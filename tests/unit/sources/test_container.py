@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import lzma
 import random
 import resource
 import struct
@@ -51,6 +52,13 @@ def _damage_of(data: bytes) -> tuple[bytes, str]:
         (gzip.compress(b"2.06\0\0\0\0", mtime=0), "This is a gzip file, but not a Darshan log."),
         (gzip.compress(b"#!/bin/sh", mtime=0), "This is a gzip file, but not a Darshan log."),
         (b"\x1f\x8b but no gzip", "This is a damaged gzip file"),
+        (
+            gzip.compress(write(Blueprint()), mtime=0),
+            "The file is compressed with gzip, and is read only if it is unpacked: run gunzip",
+        ),
+        (lzma.compress(write(Blueprint())), "The file is compressed with xz, and is read only if it is unpacked: run unxz"),
+        (b"\x28\xb5\x2f\xfd", "The file is compressed with zstd, and is read only if it is unpacked: run unzstd"),
+        (b"PK\x03\x04", "The file is compressed with zip, and is read only if it is unpacked: run unzip"),
     ],
 )
 def test_files_that_are_no_logs(beginning: bytes, reason: str) -> None:

@@ -95,7 +95,7 @@ def test_stdio_moves_items() -> None:
 
 
 def test_dialects_say_the_same() -> None:
-    """Names in full and numbers as texts, or hashes and numbers; with the closing bracket or without; packed or not."""
+    """Names in full and numbers as texts, or hashes and numbers; with the brackets or without; packed or not."""
     old = _file(*(_as_text(event) for event in (_open(), _event("read", 10, fd=3, ret=9))), end=b"\n")
     declared = [
         {"id": 1, "name": kind, "cat": "dftracer", "pid": 7, "tid": 7, "ph": "M", "args": {"name": name, "value": code}}
@@ -107,13 +107,15 @@ def test_dialects_say_the_same() -> None:
         event["args"] |= {"fhash": 11, "hhash": 12}
     new = _file(*declared, *coded)
     packed = gzip.compress(new[:100]) + gzip.compress(new[100:])
-    runs = [read_trace([data]) for data in (old, new, packed)]
+    bare = new.removeprefix(b"[\n")
+    assert bare != new
+    runs = [read_trace([data]) for data in (old, new, packed, bare)]
     assert {(*_rows(run), *run.paths.values(), run.doubt) for run in runs} == {(("posix", 0, "read", 0, 9), _PATH, "")}
-    assert [run.command for run in runs] == [None, "./a.out", "./a.out"]
-    assert [extent_of(data) for data in (old, new, packed)] == [
-        (_START, _START + 12, command) for command in ("", "./a.out", "./a.out")
+    assert [run.command for run in runs] == [None, "./a.out", "./a.out", "./a.out"]
+    assert [extent_of(data) for data in (old, new, packed, bare)] == [
+        (_START, _START + 12, command) for command in ("", "./a.out", "./a.out", "./a.out")
     ]
-    assert all(is_trace(data) for data in (old, new, packed))
+    assert all(is_trace(data) for data in (old, new, packed, bare))
 
 
 def _as_text(event: dict[str, Any]) -> dict[str, Any]:
@@ -186,7 +188,9 @@ def test_bomb_is_refused() -> None:
             read(bomb)
 
 
-@pytest.mark.parametrize("data", [b"", b"[", b'{"traceEvents":[', b"\x1f\x8b", gzip.compress(b"text", mtime=0), b"[1,2]"])
+@pytest.mark.parametrize(
+    "data", [b"", b"[", b'{"traceEvents":[', b"\x1f\x8b", gzip.compress(b"text", mtime=0), b"[1,2]", b'{"id":1}\n{"ph":"X"}']
+)
 def test_other_files_are_none(data: bytes) -> None:
     """Files that begin otherwise are none of DFTracer's."""
     assert not is_trace(data)
