@@ -1,5 +1,7 @@
 """Inputs other than Darshan logs: opened, unpacked, and given to the parser of their format."""
 
+import re
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import cache
 from io import BytesIO
@@ -14,6 +16,10 @@ from iomine.sources.unpacking import BROKEN, opener_of, unpack_first
 from iomine.units import human_bytes
 
 SOURCES: Final[tuple[Source, ...]] = tuple(chain(lustre.SOURCES, series.SOURCES, ior.SOURCES, accounting.SOURCES, fabric.SOURCES))
+
+_HEAD_BYTES: Final = 1 << 16
+_MOST_LINES: Final = 100
+_HOST: Final = re.compile(rb"[A-Za-z0-9_.-]{1,255}: ?")
 
 
 @cache
@@ -55,12 +61,25 @@ def read_input(given: Input) -> tuple[str, Readings]:
         UnreadableError: no source knows it, or the one that knows it cannot read it.
     """
     # Ours come first, so that no package takes an input from them.
-    for source in chain(SOURCES, chain.from_iterable(package_sources()[0].values())):
+    sources = (*SOURCES, *chain.from_iterable(package_sources()[0].values()))
+    for source in sources:
         if source.knows(given):
             return source.kind, source.read(given)
+    bare = replace(given, data=_without_hosts(given.data))
+    if bare.data and any(source.knows(bare) for source in sources):
+        raise UnreadableError(
+            "Each line begins with a host, as pdsh prints it: write the lines of each host to a file of its own (dshbak -d)."
+        )
     if not given.data.strip():
         raise UnreadableError("It is empty, as a command leaves it that got no answer.")
     raise UnreadableError("Its format is not known as statistics or accounting.")
+
+
+def _without_hosts(data: bytes) -> bytes:
+    """The first lines without the host and the colon that each begins with; empty where one does not."""
+    lines = data[:_HEAD_BYTES].splitlines()[:_MOST_LINES]
+    found = [_HOST.match(line) for line in lines]
+    return b"\n".join(line[match.end() :] for line, match in zip(lines, found, strict=True) if match) if all(found) else b""
 
 
 def _unpacked(data: bytes) -> bytes:

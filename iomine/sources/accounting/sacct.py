@@ -20,6 +20,8 @@ from iomine.sources.accounting.ledger import Ledger
 from iomine.sources.accounting.lines import batches, head_of
 from iomine.sources.model import Input, Readings, Source
 
+# A line of it where the header was left out.
+_BARE_LINE: Final = re.compile(r"\s*\d{1,19}[_+.\w]{0,64}\|(?:[^|\n]{0,4096}\|){1,99}?\d{4}-\d\d-\d\dT[\d:]{8}\|", re.ASCII)
 # Columns of sacct that a column of ours is read from; the first that is there counts.
 _SOURCES: Final[Mapping[str, Sequence[str]]] = {
     "shown_job_id": ("jobid", "jobidraw"),
@@ -180,11 +182,15 @@ def _header(head: str) -> _Layout | None:
 
 def _knows(source: Input) -> bool:
     head = head_of(source.data)
-    return _header(head) is not None or _XDMOD_LINE.search(head) is not None
+    return bool(_header(head) or _XDMOD_LINE.search(head) or _BARE_LINE.match(head))
 
 
 def _read(source: Input) -> Readings:
-    layout = _header(head_of(source.data)) or _Layout(_XDMOD)
+    head = head_of(source.data)
+    layout = _header(head)
+    if not layout and not _XDMOD_LINE.search(head):
+        raise UnreadableError("This sacct output lacks the line that names its columns: run sacct without --noheader.")
+    layout = layout or _Layout(_XDMOD)
     if layout.delimiter == " " or layout.delimiter in _IN_VALUES:
         raise UnreadableError("The columns of this sacct output cannot be separated: run sacct with --parsable2.")
     if _TIMES.isdisjoint(layout.names):

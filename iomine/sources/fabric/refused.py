@@ -29,6 +29,17 @@ REFUSED: Final = (
         "it is perfquery's details of one kind of error; give what perfquery -x prints, which counts them all",
     ),
     _refused(
+        "ibqueryerrors",
+        rb"^(?:Errors|Data Counters) for (?:\"|0x)",
+        "it is ibqueryerrors, ports with many errors; give what perfquery -x prints, which has every port",
+    ),
+    _refused(
+        "omni_path",
+        rb"^NodeDesc;SystemImageGUID;PortNum;|^Getting All Node Records",
+        "it is of Omni-Path's tools; iomine reads those of InfiniBand",
+    ),
+    _refused("slingshot", rb"\bhni_\w{1,60} +\d", "it is of Slingshot's adapters; iomine reads the fabric of InfiniBand"),
+    _refused(
         "ibswinfo",
         rb"^part number +\|[^\n]*\n(?:[^\n]*\n){0,8}?PSID +\|",
         "it is ibswinfo, the state of fans and power; it has no links",
