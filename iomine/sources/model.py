@@ -18,6 +18,8 @@ SNAPSHOTS: Final = frozenset(
         *("topology_conf",),
     )
 )
+# So begins what a doubt says of an input that was read for one cluster of several, and is to be read for the others too.
+ELSEWHERE: Final = "Left to other clusters"
 
 
 @dataclass(frozen=True, slots=True)

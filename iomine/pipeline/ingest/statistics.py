@@ -27,7 +27,7 @@ from iomine.sources.archive import Member, Unread, is_archive, members
 from iomine.sources.clock import moment_given
 from iomine.sources.darshan import GONE
 from iomine.sources.lustre.parameters import target_named
-from iomine.sources.model import SNAPSHOTS, Input, Readings
+from iomine.sources.model import ELSEWHERE, SNAPSHOTS, Input, Readings
 
 # Errors that Python raises if an input is at fault.
 _AT_FAULT: Final = (
@@ -117,9 +117,18 @@ class InputsResult:
     refused: tuple[tuple[NewInput, UnreadableError], ...]
 
 
-def known_keys(source_files: pa.Table) -> set[Key]:
-    """The keys of inputs that were read."""
-    return {Key(*key.values()) for key in source_files.select(Key._fields).to_pylist()}
+def known_keys(source_files: pa.Table, cluster: str) -> set[Key]:
+    """The keys of inputs that were read, but for those with rows of this cluster that were read for another one.
+
+    Args:
+        source_files: rows of the table `source_file`.
+        cluster: the machine that is swept.
+    """
+    is_here = pc.equal(source_files["cluster"].cast(pa.string()), cluster)
+    is_left = pc.match_substring(source_files["doubt"].cast(pa.string()), ELSEWHERE).fill_null(fill_value=False)
+    return {
+        Key(*key.values()) for key in source_files.filter(pc.or_(is_here, pc.invert(is_left))).select(Key._fields).to_pylist()
+    }
 
 
 def is_known(key: Key, known: Collection[Key]) -> bool:

@@ -213,7 +213,7 @@ def _states(files: Iterable[tuple[Candidate, Identity]], begun_at: datetime) -> 
 def _statistics(sweep: Sweep, found: Found, remembered: Mapping[str, Reject]) -> Inputs[NewInput]:
     new: list[NewInput] = []
     rejects = _unreadable(found.statistics)
-    keys = known_keys(found.snapshot.rows("source_file")) if found.statistics else set()
+    keys = known_keys(found.snapshot.rows("source_file"), sweep.settings.cluster) if found.statistics else set()
     looked_at = _looked_at(sweep, "identify statistics", found.statistics, hash_all, sweep.zone)
     known = 0
     for candidate, inputs in sorted(looked_at, key=lambda pair: pair[0].path):

@@ -122,7 +122,7 @@ def _read_statistics(sweep: Sweep, identified: Identified, so_far: _Read) -> int
     ]
     _read_each(sweep, list(firsts.values()), so_far, 0, len(new))
     read_now = pa.Table.from_pylist(so_far.sources, schema=arrow_schema("source_file"))
-    keys = known_keys(read_now)
+    keys = known_keys(read_now, cluster)
     holding = Holding(pa.concat_tables([before.select(read_now.column_names), read_now]), cluster)
     of_other_moments = [each for each in others if not is_known(each.key, keys) and not holding.says(each.key)]
     known = len(others) - len(of_other_moments)

@@ -15,10 +15,10 @@ from iomine.sources.accounting import words
 from iomine.sources.accounting.hosts import Names, NodeList, Unfolding
 from iomine.sources.accounting.lines import LeftOut
 from iomine.sources.accounting.times import to_utc
-from iomine.sources.model import Input, Readings
+from iomine.sources.model import ELSEWHERE, Input, Readings
 
 # Texts of a column, an array or a list with one for each row; NULL where the record has nothing. Besides the table's own columns,
-# there may be one `tres`.
+# there may be `tres`, and `cluster`, whose the record is in a federation.
 Columns = Mapping[str, Any]
 Record = TypeVar("Record")
 RowOf = Callable[[Record], Mapping[str, str | None] | None]
@@ -34,6 +34,7 @@ _READERS: Final[Mapping[Kind, Callable[[str], Any]]] = {
 _NOT_STARTED: Final = pa.array(["PENDING"])
 _NOT_ENDED: Final = pa.array(["PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "STOPPED", "SIGNALING"])
 _MICROSECONDS: Final = 1e6
+_MOST_CLUSTERS_NAMED: Final = 5
 
 
 class Ledger:
@@ -48,9 +49,12 @@ class Ledger:
 
     def __init__(self, source: Input, scheduler: str, noun: str = "line", nodes: Callable[[str], Names] = NodeList) -> None:
         self._zone = source.zone
+        self._cluster = source.cluster
         self._scheduler = scheduler
         self._unfolding = Unfolding(nodes)
         self._tables: dict[str, list[pa.Table]] = {"job": [], "job_step": []}
+        # Of each row of these whose it is.
+        self._clusters: dict[str, list[pa.Array]] = {"job": [], "job_step": []}
         self._step_numbers: list[int] = []
         self._doubtful_step_count = 0
         self.left_out = LeftOut(noun)
@@ -72,12 +76,14 @@ class Ledger:
         for row in pc.indices_nonzero(pc.invert(dated)).to_pylist():
             self.left_out.add(int(numbers[row]), "it has no time")
         self._tables["job"].append(table.filter(dated))
+        self._clusters["job"].append(_clusters(columns, len(numbers)).filter(dated.combine_chunks()))
 
     def add_steps(self, numbers: Sequence[int], columns: Columns) -> None:
         """Adds steps of jobs."""
         batch = _Batch("job_step", len(numbers), columns, self._zone)
         self._doubtful_step_count += len(batch.doubts)
         self._tables["job_step"].append(batch.table())
+        self._clusters["job_step"].append(_clusters(columns, len(numbers)))
         self._step_numbers += map(int, numbers)
 
     def add_each(self, records: Iterable[tuple[int, Record]], row_of: RowOf[Record], *, are_steps: bool = False) -> None:
@@ -110,9 +116,10 @@ class Ledger:
         """All that was added.
 
         Raises:
-            UnreadableError: something was left out, and nothing is left.
+            UnreadableError: something was left out, and nothing is left; or it is of several clusters, none of which is meant.
         """
         tables = {name: pa.concat_tables(parts) for name, parts in self._tables.items() if parts}
+        elsewhere = self._keep_own(tables)
         if "job_step" in tables:
             tables["job_step"] = self._with_nights_of_jobs(tables["job_step"], tables.get("job"))
         found = {name: table.unify_dictionaries() for name, table in tables.items() if table.num_rows}
@@ -120,7 +127,36 @@ class Ledger:
             raise UnreadableError(f"No job can be read here: {self.left_out.text()}")
         doubtful = self._doubtful_step_count
         steps = f"Understood in part, {doubtful:,} in all: steps." if doubtful else ""
-        return Readings(found, " ".join(filter(None, (self.left_out.text(), steps))))
+        return Readings(found, " ".join(filter(None, (self.left_out.text(), elsewhere, steps))))
+
+    def _keep_own(self, tables: dict[str, pa.Table]) -> str:
+        """Leaves out what is of other clusters, each of which counts its jobs anew, and says how much it is.
+
+        Where none of the clusters is named as the sweep's, all of them are taken for it, as long as no two have the same job.
+
+        Raises:
+            UnreadableError: two of them have.
+        """
+        clusters = {name: pa.chunked_array(self._clusters[name], _TEXT) for name in tables}
+        named = sorted({cluster for each in clusters.values() for cluster in each.unique().to_pylist() if cluster})
+        if len(named) < 2:  # noqa: PLR2004  several
+            return ""
+        others = [cluster for cluster in named if cluster != self._cluster]
+        listed = ", ".join(others[:_MOST_CLUSTERS_NAMED]) + (", ..." if len(others) > _MOST_CLUSTERS_NAMED else "")
+        if self._cluster not in named:
+            if "job" in tables and _share_ids(tables["job"]["job_id"], clusters["job"]):
+                raise UnreadableError(
+                    f"It has jobs of several clusters with the same id ({listed}): sweep it with --cluster for each.", False
+                )
+            return f"Taken for one cluster: {listed}."
+        count = 0
+        for name, each in clusters.items():
+            is_own = pc.equal(each, self._cluster).fill_null(fill_value=False)
+            tables[name] = tables[name].filter(is_own)
+            count += pc.sum(pc.invert(is_own)).as_py() or 0
+            if name == "job_step":
+                self._step_numbers = [self._step_numbers[row] for row in pc.indices_nonzero(is_own).to_pylist()]
+        return f"{ELSEWHERE}, {count:,} in all: jobs and steps of {listed}."
 
     def _with_nights_of_jobs(self, steps: pa.Table, jobs: pa.Table | None) -> pa.Table:
         if jobs is not None:
@@ -130,6 +166,17 @@ class Ledger:
         for row in pc.indices_nonzero(pc.invert(dated)).to_pylist():
             self.left_out.add(self._step_numbers[row], "neither it nor its job has a time")
         return steps.filter(dated)
+
+
+def _share_ids(job_ids: pa.ChunkedArray, clusters: pa.ChunkedArray) -> bool:
+    """Whether two clusters have jobs with the same id."""
+    ids = pa.table({"job_id": job_ids, "cluster": clusters}).filter(pc.is_valid(clusters)).group_by(["job_id", "cluster"])
+    return bool(pc.max(ids.aggregate([])["job_id"].value_counts().field("counts")).as_py() > 1)
+
+
+def _clusters(columns: Columns, row_count: int) -> pa.Array:
+    """The cluster that each record names, NULL where it names none."""
+    return pa.array(columns["cluster"], _TEXT) if "cluster" in columns else pa.nulls(row_count, _TEXT)
 
 
 class _Batch:

@@ -25,6 +25,7 @@ _BARE_LINE: Final = re.compile(r"\s*\d{1,19}[_+.\w]{0,64}\|(?:[^|\n]{0,4096}\|){
 # Columns of sacct that a column of ours is read from; the first that is there counts.
 _SOURCES: Final[Mapping[str, Sequence[str]]] = {
     "shown_job_id": ("jobid", "jobidraw"),
+    "cluster": ("cluster",),
     "job_name": ("jobname",),
     "user": ("user",),
     "uid": ("uid",),

@@ -54,6 +54,7 @@ def _job(job: Any) -> Mapping[str, str | None]:  # noqa: ANN401  whatever JSON h
     return {
         "job_id": job_id,
         "shown_job_id": _shown(job, job_id),
+        "cluster": _one(job, "cluster"),
         "job_name": _one(job, "name"),
         "user": _one(job, "user_name", "user"),
         "uid": _one(job, "user_id"),
@@ -89,6 +90,7 @@ def _step(job_and_step: tuple[Any, Any]) -> Mapping[str, str | None]:
     return {
         "job_id": _id(job),
         "step": name.rpartition(".")[2],
+        "cluster": _one(job, "cluster"),
         "job_name": _one(step, "step.name"),
         "job_state": _one(step, "state"),
         "exit_code": _exit_code(_at(step, "exit_code")),

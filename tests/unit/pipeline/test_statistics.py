@@ -143,6 +143,19 @@ def test_what_comes_later_gives_the_same(tmp_path: Path, scheduler: str, facilit
     assert again.statistics == Counts(again.statistics.found, 0, again.statistics.found, 0)
 
 
+def test_accounting_of_several_clusters_is_read_for_each(tmp_path: Path, scheduler: str):
+    """A file that was read for one cluster is read for another one too, and then is known to both."""
+    line = "{0}|100|{0}|COMPLETED|2024-01-05T23:00:00|2024-01-05T23:30:00|1\n"
+    (tmp_path / "sacct.txt").write_text(
+        "Cluster|JobIDRaw|User|State|Start|End|NNodes\n" + "".join(map(line.format, ("alpha", "beta")))
+    )
+    for cluster, ingested in (("gamma", 0), ("alpha", 1), ("beta", 1), ("alpha", 0), ("beta", 0)):
+        settings = Settings((), tmp_path / "w", stats=(tmp_path / "sacct.txt",), cluster=cluster, scheduler=scheduler)
+        assert ingested == run(settings).statistics.ingested
+    owners = rows(tmp_path / "w", 'SELECT cluster, "user" FROM jobs ORDER BY ALL')
+    assert [("alpha", "alpha"), ("beta", "beta")] == [(row["cluster"], row["user"]) for row in owners]
+
+
 def test_what_is_no_statistics_is_reported_and_remembered(tmp_path: Path, scheduler: str):
     """Files of any kind end as rejects with a reason, twice alike; those that a dot hides are passed over."""
     stats = tmp_path / "stats"

@@ -15,9 +15,9 @@ Read = Callable[..., Readings]
 def read() -> Read:
     """Reads bytes or text as the first source does that knows them, and holds what it gives to the contract."""
 
-    def reading(data: bytes | str, kind: str = "", zone: tzinfo = UTC) -> Readings:
+    def reading(data: bytes | str, kind: str = "", zone: tzinfo = UTC, cluster: str = "") -> Readings:
         content = data.encode() if isinstance(data, str) else data
-        source = Input("jobs", content, datetime(2026, 1, 1, tzinfo=UTC), zone)
+        source = Input("jobs", content, datetime(2026, 1, 1, tzinfo=UTC), zone, cluster)
         known = next(each for each in SOURCES if each.knows(source))
         assert kind in ("", known.kind)
         readings = known.read(source)

@@ -337,6 +337,33 @@ def test_jobs_that_slurm_keeps_in_a_file(jobs):
     ]
 
 
+def _federation(*jobs: tuple[str, int]) -> list[str]:
+    """Jobs of clusters, as sacct and as JSON."""
+    end = "2026-01-05T00:01:00"
+    lines = [f"{cluster}|{job_id}|{cluster[0]}|{end}\n{cluster}|{job_id}.0|{cluster[0]}|{end}\n" for cluster, job_id in jobs]
+    entries = [
+        {"cluster": cluster, "job_id": job_id, "user": cluster[0], "time": {"end": 1767571260}, "steps": [{"step": {"id": "0"}}]}
+        for cluster, job_id in jobs
+    ]
+    return [f"Cluster|JobIDRaw|User|End\n{''.join(lines)}", json.dumps({"jobs": entries})]
+
+
+def test_jobs_of_several_clusters(read):
+    """Of several clusters, those of the sweep's are kept and the others counted; ids that two have are not mingled."""
+    for text in _federation(("alpha", 100), ("beta", 100), ("beta", 101)):
+        own = read(text, cluster="beta")
+        assert [("100", "b"), ("101", "b")] == [(row["job_id"], row["user"]) for row in own.tables["job"].to_pylist()]
+        assert ["100", "101"] == own.tables["job_step"]["job_id"].to_pylist()
+        assert "Left to other clusters, 2 in all: jobs and steps of alpha." == own.doubt
+        with pytest.raises(UnreadableError, match=r"several clusters with the same id \(alpha, beta\): sweep it with --cluster"):
+            read(text, cluster="gamma")
+    for text in _federation(("alpha", 100), ("beta", 101)):
+        both = read(text, cluster="gamma")
+        assert (2, "Taken for one cluster: alpha, beta.") == (len(both.tables["job"]), both.doubt)
+    for text in _federation(("alpha", 100)):
+        assert "" == read(text, cluster="gamma").doubt
+
+
 def test_blocks_that_are_no_jobs(jobs, read):
     """What comes before the first job is counted by its line."""
     text = f"slurm_load_jobs error\nagain\n{MANY}JobId=9 JobName=no time\n"
