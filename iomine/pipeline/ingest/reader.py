@@ -4,7 +4,8 @@ Parent and child speak JSON, a line each. The parent sends a batch; the child sa
 files it wrote. Meanwhile the child notes which log it begins, or that it derives from several logs together. The parent reads the
 note only after a long wait: waking it for each log would cost as much as deriving some tables. If the child dies or takes
 too long, the log that it had begun is the culprit: it is rejected, and a new child does the batch without it. If it had several
-in hand, the culprit is unknown, and a new child does the batch log by log.
+in hand, the culprit is unknown, and a new child does the batch log by log. If it was writing rows, which are of several logs, new
+children do each half of the batch.
 """
 
 import ctypes
@@ -40,8 +41,8 @@ ENVIRONMENT: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"} | KEP
 
 # Logs that are derived from together.
 TOGETHER: Final = 256
-# Values that a note has instead of a log's number: no log is begun yet, or several are in hand.
-_NONE, SEVERAL = -1, -2
+# Values that a note has instead of a log's number: no log is begun yet, several are in hand, or rows of any are written.
+_NONE, SEVERAL, WRITING = -1, -2, -3
 _NOTE: Final = struct.Struct("<qdd")
 _STDERR_TAIL_BYTES: Final = 2000
 _PIPE_BYTES: Final = 65536
@@ -186,8 +187,11 @@ class Reader:
         Raises:
             WarehouseError: the files cannot be written, for example because the disk is full.
         """
-        logs = list(batch.logs)
         killers: list[Refused] = []
+        return _result(batch, self._answers(batch, list(batch.logs), staging, killers), killers)
+
+    def _answers(self, batch: Batch, logs: list[tuple[str, str]], staging: Path, killers: list[Refused]) -> list[dict[str, Any]]:
+        """Answers of children that read these logs of a batch; logs that kill them are added to `killers`."""
         together = TOGETHER
         while True:
             request = {
@@ -200,7 +204,7 @@ class Reader:
                 "together": together,
             }
             try:
-                return _result(batch, self._ask(request), killers)
+                return [self._ask(request)]
             except _ReaderDiedError as death:
                 if death.note.log == SEVERAL:
                     together = 1
@@ -208,7 +212,10 @@ class Reader:
                 if death.note.log == _NONE:
                     raise WarehouseError(f"The process that reads logs does not start: {death.how}") from death
                 self._deadly_seconds += time.monotonic() - death.note.begun_at
-                path, _ = logs.pop(death.note.log)
+                if death.note.log == WRITING and len(logs) > 1:
+                    halves = logs[: len(logs) // 2], logs[len(logs) // 2 :]
+                    return [answer for half in halves for answer in self._answers(batch, half, staging, killers)]
+                path, _ = logs.pop(max(0, death.note.log))
                 killers.append(Refused(path, death.how, death.is_final))
 
     def close(self) -> None:
@@ -257,8 +264,8 @@ class Reader:
         return Note.read(_pipe(self._note).fileno())
 
     def _seconds(self, note: Note) -> float:
-        """Time for the log in hand; for the start of a child, and for several, always the same."""
-        if note.log < 0:
+        """Time for the log in hand, or for writing; for the start of a child, and for several logs, always the same."""
+        if note.log in {_NONE, SEVERAL}:
             return self._limits.seconds
         left = max(self._limits.least_seconds, self._limits.deadly_seconds - self._deadly_seconds)
         return min(self._limits.seconds, left)
@@ -325,19 +332,20 @@ def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
     return pipe
 
 
-def _result(batch: Batch, answer: dict[str, Any], killers: list[Refused]) -> BatchResult:
-    if "failed" in answer:
-        raise WarehouseError(answer["failed"])
+def _result(batch: Batch, answers: Sequence[dict[str, Any]], killers: list[Refused]) -> BatchResult:
+    if failed := next((answer["failed"] for answer in answers if "failed" in answer), ""):
+        raise WarehouseError(failed)
     files = tuple(
         LakeFile(table, batch.cluster, batch.night, Path(path), size_bytes, row_count)
+        for answer in answers
         for table, path, size_bytes, row_count in answer["files"]
     )
     log_id_of, members_of = dict(batch.logs), dict(batch.members)
     refused = (
         _as_found(each, log_id_of[each.path], members_of.get(each.path, ()))
-        for each in (*killers, *(Refused(*each) for each in answer["refused"]))
+        for each in (*killers, *(Refused(*each) for answer in answers for each in answer["refused"]))
     )
-    return BatchResult(files, answer["log_count"], tuple(refused))
+    return BatchResult(files, sum(answer["log_count"] for answer in answers), tuple(refused))
 
 
 def _sha256_of(path: str) -> str:

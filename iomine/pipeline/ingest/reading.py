@@ -14,7 +14,7 @@ from typing import Any, Final
 from iomine.arrow import leave_pandas_out
 from iomine.errors import UnreadableError, WarehouseError
 from iomine.lake import as_warehouse_errors
-from iomine.pipeline.ingest.reader import CHANGED, SEVERAL, Note, die_with_parent, give_memory_back, limit_memory
+from iomine.pipeline.ingest.reader import CHANGED, SEVERAL, WRITING, Note, die_with_parent, give_memory_back, limit_memory
 from iomine.pipeline.ingest.rows import Rows, RowSinks, rows_of
 from iomine.pipeline.ingest.runs import read_run
 from iomine.sources.darshan import Log, read_log, size_bytes
@@ -80,6 +80,7 @@ class _Batch:
             with self._refusing(paths[0]):
                 rows = self._rows(held)
         held.clear()
+        Note.of(WRITING).write(self.note)
         self.sinks.write(log_ids, rows)
         del rows
         if size >= _LARGE_LOG_BYTES:
@@ -129,6 +130,7 @@ def _read_batch(request: dict[str, Any], memory_bytes: int, note: int) -> dict[s
             sinks = RowSinks(staging, request["cluster"], date.fromisoformat(request["night"]), stack)
             batch = _Batch(request, memory_bytes, note, sinks)
             batch.read()
+            Note.of(WRITING).write(note)
             sinks.finish()
     except WarehouseError as error:
         return {"failed": error.args[0]}

@@ -56,6 +56,7 @@ _DEEDS = """
         "odd": lambda path: raise_odd(),
         "refuse": lambda path: refuse(),
         "doom": lambda path: doom(),
+        "stain": lambda path: stain(),
         "chatter": lambda path: os.write(1, b"Warning: odd record\\n"),
     }
 
@@ -76,6 +77,9 @@ _DEEDS = """
             return ctypes.string_at(0) if any("doom" in path for _, path in held) else true_rows_of(held, *settings)
 
         reading.rows_of = rows_of
+
+    def stain():
+        sys.modules["__main__"].RowSinks.finish = lambda sinks: ctypes.string_at(0)
 
     def read_log(path, **settings):
         for deed, act in DEEDS.items():
@@ -131,10 +135,12 @@ def reasons(result: BatchResult) -> dict[str, tuple[str, bool]]:
 
 def names_read(result: BatchResult) -> list[str]:
     """Names of the logs that are in the staged files, which must be the logs of every table."""
-    tables = {file.table: pq.read_table(file.path, columns=["log_id"])["log_id"].to_pylist() for file in result.files}
-    (logs,) = (file.path for file in result.files if file.table == "log")
+    tables: dict[str, list[str]] = {}
+    for file in result.files:
+        tables.setdefault(file.table, []).extend(pq.read_table(file.path, columns=["log_id"])["log_id"].to_pylist())
     assert all(set(ids) <= set(tables["log"]) for ids in tables.values())
-    return [Path(path).stem for path in pq.read_table(logs, columns=["path"])["path"].to_pylist()]
+    logs = (file.path for file in result.files if file.table == "log")
+    return [Path(path).stem for file in logs for path in pq.read_table(file, columns=["path"])["path"].to_pylist()]
 
 
 @pytest.mark.proof
@@ -204,6 +210,16 @@ def test_a_log_that_kills_while_several_are_in_hand_costs_itself_alone(reader, b
 
     assert [("doom", True)] == [(name, is_final) for name, (_, is_final) in reasons(result).items()]
     assert (2, ["first", "last"]) == (result.log_count, sorted(names_read(result)))
+
+
+@pytest.mark.parametrize("names", [("stain", "middle", "last"), ("first", "middle", "stain", "last"), ("stain",)])
+def test_a_log_that_kills_while_rows_are_written_costs_itself_alone(reader, batch, tmp_path, names):
+    """Rows of several logs are written at the end, so that the last log that was read need not be the one at fault."""
+    result = reader.read(batch(*names), tmp_path / "staging")
+
+    assert [("stain", True)] == [(name, is_final) for name, (_, is_final) in reasons(result).items()]
+    others = sorted(set(names) - {"stain"})
+    assert (len(others), others) == (result.log_count, sorted(names_read(result) if others else []))
 
 
 def test_a_batch_of_killers_gives_no_file(reader, batch, tmp_path):
