@@ -6,7 +6,7 @@
 WITH of_jobs AS (
     SELECT
         cluster, night, COUNT(DISTINCT job_id) AS job_count,
-        -- Where an array's logs cannot be told to be of one task or another, each task counts as one with a log.
+        -- Where it is not known of which of an array's tasks logs are, each task counts as one with a log.
         COUNT(DISTINCT job_id) FILTER (log_count IS DISTINCT FROM 0) AS logged_job_count,
         SUM(node_hours) AS node_hours,
         COALESCE(SUM(node_hours) FILTER (log_count IS DISTINCT FROM 0), 0) AS logged_node_hours

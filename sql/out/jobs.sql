@@ -41,7 +41,7 @@ per_log AS (
     SELECT
         run.cluster, run.job_id, task, number, logs.read_bytes, logs.write_bytes, logs.io_core_seconds,
         COUNT(finding.code) AS finding_count, list_sum(list_sort(list(finding.charged_core_seconds))) AS cost_core_seconds,
-        -- A log has the id of its array; only its time can tell the task.
+        -- A log has the id of its array; only its time shows which task it is of.
         COUNT(DISTINCT task) OVER (PARTITION BY run.cluster, run.job_id, logs.night, logs.log_id) > 1 AS is_ambiguous
     FROM run
     JOIN main.logs AS logs

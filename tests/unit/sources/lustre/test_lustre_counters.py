@@ -203,7 +203,7 @@ def test_series_of_job_stats(mark: str) -> None:
 
 
 def test_series_of_job_stats_without_times() -> None:
-    """Repeated `job_stats` that nothing dates are kept as of their last I/O; of those that tell no more the last is kept."""
+    """Repeated `job_stats` that nothing dates are kept as of their last I/O; of those that say nothing new the last is kept."""
     none = "obdfilter.fs-OST0001.job_stats=job_stats:\n"
     text = none + "".join(_JOB.format(last_io=1767622200 + at, count=count) for at, count in ((0, 1), (0, 2), (600, 3))) + none
     found, doubt, has_moment = _readings_of_jobs(text, "/2026-01-05/2300")
