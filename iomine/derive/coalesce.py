@@ -759,7 +759,8 @@ def _of_layer(
     # Mounts of each log in the order of its files.
     _, first_rows, key_of = np.unique(requests.logs * len(mounts) + mount_of, return_index=True, return_inverse=True)
     firsts, groups = grouped(first_rows[key_of], requests.is_shared.astype(np.int64), requests.ops)
-    is_enough = np.bincount(groups[requests.rows], minlength=len(firsts)) >= _FEWEST_REQUESTS
+    starts = np.bincount(groups[requests.rows], minlength=len(firsts))
+    is_enough = starts >= _FEWEST_REQUESTS
     if not is_enough.any():
         return {}
     choices = _joined([ways.forwarders] if ways.forwarders else _choices(tables, nprocs, transforms), nprocs)
@@ -799,7 +800,8 @@ def _of_layer(
         **{name: Column(found[name]) for name in ("request_count", "left_count")},
         "request_mean_bytes": counts(np.round(found["moved_bytes"] / request_count)),
         "left_mean_bytes": counts(np.round(found["left_bytes"] / left_count)),
-        "stripe_aligned_ratio": Column(found["aligned_count"] / request_count),
+        # A request that is longer than the cap counts as several, but starts once.
+        "stripe_aligned_ratio": Column(found["aligned_count"] / starts[rows]),
         "left_aligned_ratio": Column(found["left_aligned_count"] / left_count),
         **{name: Column(found[name]) for name in ("stripe_client_count", "left_stripe_client_count", "stripe_count")},
         "touched_ratio": Column(found["touched_bytes"] / found["moved_bytes"]),

@@ -199,6 +199,15 @@ def test_rows_say_what_would_change() -> None:
     assert (tick["access"], tick["stripe_evidence"], tick["touched_ratio"]) == ("shared", "assumed", 1.0)
 
 
+def test_a_request_longer_than_the_cap_starts_once() -> None:
+    """Requests of 5 MiB count as two each, and all of them start on a stripe."""
+    rows = [row | {"offset_bytes": 5 * k * MIB, "length_bytes": 5 * MIB} for k, row in enumerate(small(200))]
+    found = table(rows)
+    assert {(row["request_count"], row["stripe_aligned_ratio"]) for row in found} == {(400, 1.0)}
+    off = table([row | {"offset_bytes": row["offset_bytes"] + (k % 4 == 0)} for k, row in enumerate(rows)])
+    assert {row["stripe_aligned_ratio"] for row in off} == {0.75}
+
+
 def test_modes_say_what_merging_takes() -> None:
     """Writes are written behind, strided reads are read ahead, reads in no order may be at most as few."""
     steps = np.random.default_rng(1).permutation(200)
