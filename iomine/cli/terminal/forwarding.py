@@ -125,7 +125,8 @@ def _add_requests(change: Change, rows: Rows, asked: Asked) -> None:
             change.advice.extend(advice(shown, change.nprocs))
         # One window alone would not show whether the window matters.
         change.says.extend(filter(None, [window_decides(group, change.nprocs)]))
-        if is_vain(group):
+        # With another number of forwarders, or longer pieces, it might.
+        if asked.mapping is None and asked.cap_bytes is None and is_vain(group):
             change.says.append(vain_words(group))
 
 

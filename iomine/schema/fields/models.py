@@ -123,7 +123,10 @@ MODELS = {
     ),
     **defined(
         Kind.SECONDS,
-        request_core_seconds="Time of ranks in requests: of phase classes the time of the mean rank times ranks, added up.",
+        request_core_seconds=(
+            "Time of ranks in requests: of phase classes the time of the mean rank times the ranks that moved bytes, added up. "
+            "Too low where other ranks only joined collective calls."
+        ),
     ),
     **defined(
         Kind.RATIO,

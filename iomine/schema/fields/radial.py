@@ -52,14 +52,17 @@ RADIAL = {
     ),
     **defined(
         Kind.COUNT,
-        matched_count="Requests whose carrier, or place, is known.",
+        matched_count=(
+            "Requests whose carrier, or place, is known. In the inner ring a request on several OSTs counts once on each, here "
+            "and in request_count."
+        ),
         negative_count="Requests whose latency is below 0 although clocks were corrected; they count as the least value.",
     ),
     **defined(
         Kind.RATIO,
         striped_by_ratio=(
             "How far the rank decides on the place: mutual information of band of ranks and place, over the entropy of the "
-            "place, by bytes; 0 where all ranks use all places alike, NULL where there is one place."
+            "place, by bytes; 0 where all ranks use all places alike, NULL where there is one place or one rank."
         ),
     ),
 }

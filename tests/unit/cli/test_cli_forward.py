@@ -136,6 +136,14 @@ def test_the_window_decides(iomine, warehouse) -> None:
     assert "The window decides: 1 forwarder would leave 2 within 1 s and 15 within 10 ms, of 120 writes" in answer.stdout
 
 
+@pytest.mark.parametrize("options", [("--forwarders", "3"), ("--cap", "80KiB", "--stripe", "16KiB", "--window", "10ms")])
+def test_one_way_that_helps_little_says_nothing_of_others(iomine, warehouse, options) -> None:
+    """Three forwarders for four ranks leave most requests, as do short pieces; one forwarder leaves a quarter."""
+    answer = iomine("forward", LOG, *options, "--warehouse", warehouse)
+    assert "would leave" in answer.stdout
+    assert "would not help" not in answer.stdout
+
+
 def test_nothing_would_change(iomine, warehouse) -> None:
     """Of large requests that are aligned, and of a job each log is shown."""
     answer = iomine("forward", "7", "--warehouse", warehouse)
