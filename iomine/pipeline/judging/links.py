@@ -6,11 +6,14 @@ with its 30 nights, and a topology holds until the next is read; so nights are w
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Final
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, Partition, replaced
 from iomine.pipeline.judging.spans import Span
@@ -23,6 +26,8 @@ TOPOLOGY: Final = frozenset(("fabric_link", "fabric_node", "fabric_name"))
 _LONG_NIGHTS: Final = 7
 _ITS_OWN: Final = range(1)
 _AROUND: Final = range(-1, 2)
+_FROM_EARLY: Final = range(-_LONG_NIGHTS, 2)
+_UNTIL_LATE: Final = range(-1, _LONG_NIGHTS + 1)
 # For each table to compute: the tables that decide its nights, and those that it reads, with their nights relative to its own.
 READ: Final[Mapping[str, tuple[frozenset[str], Mapping[str, range]]]] = {
     "link_usual": (frozenset(("link_interval",)), {"link_interval": _ITS_OWN}),
@@ -36,19 +41,20 @@ READ: Final[Mapping[str, tuple[frozenset[str], Mapping[str, range]]]] = {
             "link_slot": _ITS_OWN,
             "link_interval": range(2),
             "link_trouble": range(2),
-            "job_link": _AROUND,
-            "owner_doubt": _AROUND,
+            "job_link": _UNTIL_LATE,
+            "owner_doubt": _UNTIL_LATE,
         },
     ),
     "log_link": (
         frozenset(("job_route",)),
-        {"job_route": _ITS_OWN, "job_link": _AROUND, "link_slot": _AROUND, "link_trouble": range(-_LONG_NIGHTS, 2)},
+        {"job_route": _ITS_OWN, "job_link": _FROM_EARLY, "link_slot": _FROM_EARLY, "link_trouble": _FROM_EARLY},
     ),
     "log_fabric": (frozenset(("job_route",)), {"job_route": _ITS_OWN, "log_link": _ITS_OWN, "job_link": _AROUND}),
 }
 # Tables of a step do not read each other.
 _STEPS: Final = (("link_usual",), ("link_trouble",), ("link_hour", "log_link"), ("log_fabric",))
 _OF_LOGS: Final = frozenset(("log_link", "log_fabric"))
+_OF_SLOTS: Final = frozenset(("job_link", "link_slot"))
 _ORDER: Final = {
     "link_usual": ("guid", "port"),
     "link_trouble": ("begin_at", "guid", "port"),
@@ -70,7 +76,12 @@ def link_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Parti
         Files of the tables above; none where no fabric was read.
     """
     nights = set(touched)
+    moved = [file for file in there if file.table == "job_link"]
     late = nights | {(cluster, night + timedelta(days=1)) for cluster, night in nights}
+    after = {(cluster, night + timedelta(days=day)) for cluster, night in nights for day in range(_LONG_NIGHTS + 1)}
+    for (cluster, night), first in _first_days(file for file in moved if file.partition in after).items():
+        if any((cluster, first + timedelta(days=day)) in nights for day in range((night - first).days)):
+            late.add((cluster, night))
     made: list[LakeFile] = []
     for views in _STEPS:
         tasks: list[Task] = []
@@ -94,8 +105,28 @@ def _tasks(staging: Path, view: str, there: Iterable[LakeFile], found: Iterable[
 
     def around(span: Span) -> Iterator[LakeFile]:
         yield from topology[span.cluster]
+        (night,) = span.nights
+        own = (span.cluster, night)
+        # Rows of slots are many: nights before the last are read only if a log moved data then.
+        first = _first_days(by_place["job_link", own]).get(own, night) if view == "log_link" else date.min
         for table, days in nights_of.items():
             for day in days:
-                yield from by_place[table, (span.cluster, span.nights[0] + timedelta(days=day))]
+                other = night + timedelta(days=day)
+                if day >= _AROUND.start or other >= first or table not in _OF_SLOTS:
+                    yield from by_place[table, (span.cluster, other)]
 
     return [partial(work_out, span, list(around(span)), staging, view, _ORDER[view]) for span in found]
+
+
+def _first_days(moved: Iterable[LakeFile]) -> dict[Partition, date]:
+    """The first day on which logs of each night moved data over links.
+
+    Args:
+        moved: files of `job_link`.
+    """
+    found: dict[Partition, date] = {}
+    for file in moved:
+        first = pc.min(pq.read_table(file.path, columns=["begin_at"], partitioning=None)["begin_at"]).as_py()
+        if file.partition and first is not None:
+            found[file.partition] = min(first.date(), found.get(file.partition, date.max))
+    return found

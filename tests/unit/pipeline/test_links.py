@@ -213,3 +213,31 @@ def test_late_counters_reach_logs_of_the_night_after():
         found = worked(link_files(Path(folder), files, {("x", night)}))
         (of_log,) = [row for file in found if file.table == "log_fabric" for row in pq.read_table(file.path).to_pylist()]
         assert (1.0, "90 % full") == (of_log["congested_slot_ratio"], of_log["congested_trouble"])
+
+
+def test_a_log_of_several_nights_meets_what_was_wrong_in_each():
+    """Counters, and who else was there, of the first of four nights; and the hours of that night name the log."""
+    with TemporaryDirectory() as folder:
+        port = {"link_id": "a/1", "guid": "a", "port": 1}
+        last = _FIRST.date() + timedelta(days=3)
+        slots = [_FIRST + timedelta(days=day) for day in range(4)]
+        full = {"link_class": "congested", "utilisation_ratio": 0.9, "counted_bytes": 9}
+        log, other = ({"log_id": log_id, "job_id": log_id, "user": log_id, "moved_bytes": 5} for log_id in ("l1", "l2"))
+        files = _files(
+            Path(folder),
+            link_slot=[{"night": at.date(), "begin_at": at, **full, **port} for at in slots],
+            job_link=[
+                *({**log, "night": last, "begin_at": at, **port} for at in slots),
+                {**other, "moved_bytes": 1, "night": _FIRST.date(), "begin_at": _FIRST, **port},
+            ],
+            job_route=[{"night": last, "log_id": "l1", "moved_bytes": 20, "routed_bytes": 20}],
+        )
+        found = worked(link_files(Path(folder), files, {("x", _FIRST.date())}))
+        rows = {
+            table: [row for file in found if file.table == table for row in pq.read_table(file.path).to_pylist()]
+            for table in ("log_link", "link_hour")
+        }
+        (of_log,), (hour,) = rows["log_link"], rows["link_hour"]
+        assert (4, 4) == (of_log["io_slot_count"], of_log["counted_slot_count"])
+        assert "l2 (job l2)" == of_log["link_others"]
+        assert ("l1", 2) == (hour["user"], hour["job_count"])
