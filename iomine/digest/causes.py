@@ -1,8 +1,8 @@
 """Which codes are one cause, so that a mail lists a mistake once.
 
 Other codes are listed under the costliest code of an application where both are signs of one cause in nearly all of their runs
-(`cause_code` of the verdicts); the rest are causes of their own. As in a log, a code of level high that costs at least half as
-much leads.
+(`cause_code` of the verdicts); the rest are causes of their own. A cause is called as the reports of its runs call it, those
+that cost most together.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,11 +33,12 @@ class Sign:
         charged_rank_seconds: that for a rank, summed over runs.
         run_seconds: how long these runs were, summed up, as far as their cost is known.
         timed_run_count: how many these are.
-        log_id: the costliest run.
-        night: of the costliest run.
+        log_id: the costliest run, of those whose report calls a cause by it, if there are any.
+        night: of that run.
         job_count: jobs of these runs, each run without one counted as its own.
-        job_id: the job of the costliest run, None where that has none.
+        job_id: the job of that run, None where that has none.
         idle_core_seconds: of the cost, the time in which other ranks stood idle while one did I/O; None where none is known.
+        led_core_seconds: of the cost, that of runs whose report calls a cause by it; None where none is known.
     """
 
     code: str
@@ -56,6 +57,7 @@ class Sign:
     job_count: int = 0
     job_id: str | None = None
     idle_core_seconds: float | None = None
+    led_core_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +146,9 @@ def causes_of(
 
 
 def _called(costliest: Sign, others: Sequence[Sign]) -> Sign:
-    """The sign by which a cause is called, as in a log: the costliest of level high that costs half as much in as many runs."""
-    half, runs = (costliest.cost_core_seconds or 0) / 2, NEARLY_ALL * costliest.run_count
-    high = (sign for sign in (costliest, *others) if sign.level == "high" and sign.run_count >= runs)
-    return next((sign for sign in high if (sign.cost_core_seconds or 0) >= half > 0), costliest)
+    """The sign by which reports call the cause, in the runs that cost most together, of those that nearly all its runs have."""
+    usual = [sign for sign in others if sign.run_count >= NEARLY_ALL * costliest.run_count]
+    return max((costliest, *usual), key=lambda sign: sign.led_core_seconds or 0.0)
 
 
 def _weight(sign: Sign) -> tuple[float, bool, str]:

@@ -16,8 +16,8 @@ collective AS (
     SELECT cluster, night, log_id
     FROM core.mpiio_file
     GROUP BY ALL
-    HAVING SUM(coll_read_count::HUGEINT + coll_write_count) > SUM(
-        indep_read_count::HUGEINT + indep_write_count + split_read_count + split_write_count + nb_read_count + nb_write_count
+    HAVING SUM(coll_read_count::HUGEINT + coll_write_count + split_read_count + split_write_count) > SUM(
+        indep_read_count::HUGEINT + indep_write_count + nb_read_count + nb_write_count
     )
 ),
 -- The rank that comes last waits least.
@@ -54,12 +54,13 @@ waited AS (
         CASE WHEN per_rank.log_id IS NOT NULL THEN last_seconds_of_rank < median_seconds / 2
             ELSE shared.last_seconds < shared.seconds / nprocs / 2
         END AS is_one,
-        COALESCE(per_rank.last_rank, shared.last_rank) AS last_rank
+        COALESCE(per_rank.last_rank, shared.last_rank) AS last_rank, collective.log_id IS NOT NULL AS is_collective
     FROM (SELECT cluster, night, log_id, nprocs, run_seconds FROM core.log WHERE nprocs > 1) AS log
     JOIN per_log USING (cluster, night, log_id)
     LEFT JOIN (SELECT * EXCLUDE (last_seconds), last_seconds AS last_seconds_of_rank FROM per_rank) AS per_rank
         USING (cluster, night, log_id)
     LEFT JOIN shared USING (cluster, night, log_id, file_id)
+    LEFT JOIN collective USING (cluster, night, log_id)
     -- A rank that seems to wait may have been busy in POSIX calls whose records are missing.
     ANTI JOIN (FROM unsound WHERE lacks_posix) USING (cluster, night, log_id)
 )
@@ -69,7 +70,11 @@ SELECT
     late_core_seconds, late_core_seconds / NULLIF(mpiio_seconds, 0) AS late_seconds_ratio,
     late_core_seconds / NULLIF(run_seconds * nprocs, 0) AS late_run_ratio,
     CASE WHEN is_one THEN last_rank END AS late_rank,
-    CASE WHEN is_one THEN 'rank ' || last_rank WHEN NOT is_one THEN 'now one rank, now another' END AS waited_for,
+    CASE
+        WHEN is_one THEN 'rank ' || last_rank
+        WHEN NOT is_one THEN 'different ranks'
+        WHEN is_collective THEN 'ranks that the log does not name'
+    END AS waited_for,
     late_rank_evidence, file_name.path AS late_path
 FROM (SELECT cluster, night, log_id FROM core.log) AS log
 LEFT JOIN waited USING (cluster, night, log_id)

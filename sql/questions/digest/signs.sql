@@ -15,7 +15,12 @@ SELECT
     sum(charged_core_seconds / nullif(nprocs, 0) ORDER BY log_id) AS charged_rank_seconds,
     sum(run_seconds ORDER BY log_id) FILTER (cost_core_seconds IS NOT NULL) AS run_seconds,
     count(run_seconds) FILTER (cost_core_seconds IS NOT NULL) AS timed_run_count,
-    arg_max({log_id: log_id, night: night, job_id: job_id}, coalesce(cost_core_seconds, -1) ORDER BY log_id) AS costliest
+    sum(cost_core_seconds ORDER BY log_id) FILTER (cause_code = code) AS led_core_seconds,
+    -- A mail shows this run, whose report is to call the cause by the same code.
+    arg_max(
+        {log_id: log_id, night: night, job_id: job_id},
+        {is_lead: coalesce(cause_code = code, false), cost: coalesce(cost_core_seconds, -1)} ORDER BY log_id
+    ) AS costliest
 FROM fired
 GROUP BY ALL
 ORDER BY ALL

@@ -276,6 +276,18 @@ def test_idle_ranks_are_reported_beside_the_cost():
     assert "1.5 core-hours, and other ranks stood idle for 2 core-hours" in " ".join(mail.text.split())
 
 
+def test_a_mail_leads_with_what_the_report_of_its_run_leads_with():
+    """The lead, and the run that is shown for it, are those of which the verdicts say so, though another code cost more."""
+    runs = [run_of(0, fired={"POSIX-102": 7200.0, "RANK-201": 5000.0}), run_of(1, fired={"POSIX-102": 3600.0, "RANK-201": 6000.0})]
+    reported = tables(runs, [])
+    first = "0" * 16
+    for row in reported["findings"]:
+        row["cause_code"] = "RANK-201" if row["log_id"] == first else "POSIX-102"
+    (mail,) = all_mails(database(reported), since(FIRST, NIGHTS[-1])).values()
+    assert ["RANK-201"] == [entry.subject.code for entry in mail.entries]
+    assert f"{first}.html#RANK-201" in mail.text
+
+
 def test_what_is_gone_is_praised_once():
     """What is gone is reported as gone and not as wrong: if it went in these nights, or since a mail listed it; once."""
     runs = [run_of(1)]

@@ -222,3 +222,8 @@ def test_programs_are_for_what_the_run_uses() -> None:
     with_mpiio = likeliest(independent, _PLAIN | {"has_mpiio": True})
     assert with_mpiio is not None
     assert "MPI_File_write_at_all" in with_mpiio.code
+    # Who waits in independent calls waits at no barrier.
+    for waited_for, is_shown in (("different ranks", True), (None, False)):
+        late = likeliest({"code": "MPIIO-401", "metrics": {"waited_for": waited_for}}, _PLAIN | {"has_mpiio": True})
+        assert late is not None
+        assert is_shown == ("MPI_Barrier" in late.code)

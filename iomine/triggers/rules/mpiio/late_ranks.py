@@ -17,9 +17,13 @@ comes late; where exchange is, pieces are many or small. Both take as long on a 
 """
 
 from iomine.triggers.inputs import MPIIO_REQUESTS, SEVERAL_RANKS, TRACE
-from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
+from iomine.triggers.model import Above, Case, Instead, Level, Snippet, Trigger, Where
 from iomine.triggers.snippets import TRACE_SHELL
 
+_FOUND = (
+    "Ranks spent {late_core_seconds}, {late_seconds_ratio:.0%} of their time in MPI-IO, waiting for each other or exchanging "
+    "data, most for {late_path}; no POSIX call beneath took that time."
+)
 _LATE = {"late_seconds_ratio": 0.8, "late_run_ratio": 0.4}
 
 TRIGGER = Trigger(
@@ -39,15 +43,30 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "Ranks spent {late_core_seconds}, {late_seconds_ratio:.0%} of their time in MPI-IO, waiting for each other "
-        "or exchanging data, most for {late_path}; no POSIX call beneath took that time. Waited for: {waited_for}."
+        f"{_FOUND} Most of its calls are not collective, so ranks wait where they open or close a file, and for locks and servers."
     ),
     advice=(
-        "Time a barrier (MPI_Barrier) before the collective calls: if it takes the time, ranks come late, otherwise their "
-        "exchange of data is slow. Least effort: if ranks come late, let none print, plot or write a log of its own just before, "
-        "and open and close files once instead of in each step; if the exchange is slow, pass larger pieces in fewer calls, and "
-        "set more aggregators (hint cb_nodes) with larger buffers (cb_buffer_size). Most effort: share the computing out more "
-        "evenly, or begin the write and compute meanwhile (MPI_File_iwrite_at_all), so that nobody waits for the last."
+        "Open and close files once instead of in each step: all ranks wait for the last there. Where requests take the time, make "
+        "those to shared files collective (MPI_File_write_at_all, MPI_File_read_at_all), so that few ranks move data for all.",
+        Where(
+            ("mpiio_write_request_count",),
+            "Least effort: set the hint romio_ds_write=disable, since independent writes with gaps between them otherwise lock the "
+            "file, one rank after the other.",
+        ),
+    ),
+    instead=(
+        Instead(
+            "waited_for",
+            finding=f"{_FOUND} Waited for: {{waited_for}}.",
+            advice=(
+                "Time a barrier (MPI_Barrier) before the collective calls: if it takes the time, ranks come late, otherwise their "
+                "exchange of data is slow. Least effort: if ranks come late, let none print, plot or write a log of its own just "
+                "before, and open and close files once instead of in each step; if the exchange is slow, pass larger pieces in "
+                "fewer calls, and set more aggregators (hint cb_nodes) with larger buffers (cb_buffer_size). Most effort: share "
+                "the computing out more evenly, or begin the write and compute meanwhile (MPI_File_iwrite_at_all), so that nobody "
+                "waits for the last."
+            ),
+        ),
     ),
     cases=(
         Case(
