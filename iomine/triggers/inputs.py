@@ -53,6 +53,16 @@ def with_mpiio(text: str) -> Where:
     return Where(("mpiio_call_count",), text)
 
 
+def without_mpiio(text: str) -> Where:
+    """A part of an advice for programs that do not use MPI-IO."""
+    return Where(("mpiio_call_count",), text, is_not=True)
+
+
+def with_files(text: str) -> Where:
+    """A part of an advice for runs that opened ten files or more: who opens one or two cannot open fewer."""
+    return Where(("touched_file_count",), text, above=9)
+
+
 def with_ranks(text: str) -> Where:
     """A part of an advice for runs of several processes."""
     return Where(("process_count",), text, above=1)

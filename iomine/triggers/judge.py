@@ -377,12 +377,13 @@ def _advice_sql(advice: Advice) -> str:
 
 
 def _holds_sql(part: Where) -> str:
-    return " AND ".join(
+    holds = " AND ".join(
         f"{metric} IS NOT NULL"
         if pa.types.is_string(field(metric).type)
         else f"coalesce({metric} > {literal(float(part.above))}, true)"
         for metric in part.metrics
     )
+    return f"NOT ({holds})" if part.is_not else holds
 
 
 def _cost_sql(trigger: Trigger) -> str:

@@ -14,8 +14,12 @@ def where_looping(finding: str) -> tuple[Instead, ...]:
                 f"{finding}"
             ),
             advice=(
-                with_ranks("Let one rank look for {longest_meta_path}, and broadcast what it finds."),
-                "Look every few seconds instead of all the time. Open once, and keep open, what is read again and again.",
+                (
+                    "Look for {longest_meta_path} every few seconds instead of all the time. Open once, and keep open, what is "
+                    "read again and again."
+                ),
+                # Records do not tell which of the files that are looked for are one rank's.
+                with_ranks("Where ranks look for the same file, let one of them look, and broadcast what it finds."),
             ),
         ),
     )

@@ -124,11 +124,17 @@ class Where:
         metrics: columns of `log_activity` or of the view. A text must be known; a number must be above `above`, or not known.
         text: whole sentences, a template like the others.
         above: what the numbers must be above.
+        is_not: whether it is for the runs that the above is known not to hold of.
     """
 
     metrics: tuple[str, ...]
     text: str
     above: float = 0
+    is_not: bool = False
+
+    def is_said(self, holds: bool) -> bool:
+        """Whether it is for a run, of which the condition holds or does not."""
+        return holds != self.is_not
 
 
 Advice = tuple[str | Where, ...]
@@ -369,7 +375,8 @@ def _variants(advice: Advice) -> tuple[str, ...]:
     asked = dict.fromkeys((part.metrics, part.above) for part in advice if isinstance(part, Where))
     cases = (dict(zip(asked, holds, strict=True)) for holds in product((True, False), repeat=len(asked)))
     return tuple(
-        whole(tuple(part for part in advice if isinstance(part, str) or said[part.metrics, part.above])) for said in cases
+        whole(tuple(part for part in advice if isinstance(part, str) or part.is_said(said[part.metrics, part.above])))
+        for said in cases
     )
 
 

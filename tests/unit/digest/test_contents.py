@@ -278,7 +278,10 @@ def test_idle_ranks_are_reported_beside_the_cost():
 
 def test_a_mail_leads_with_what_the_report_of_its_run_leads_with():
     """The lead, and the run that is shown for it, are those of which the verdicts say so, though another code cost more."""
-    runs = [run_of(0, fired={"POSIX-102": 7200.0, "RANK-201": 5000.0}), run_of(1, fired={"POSIX-102": 3600.0, "RANK-201": 6000.0})]
+    runs = [
+        run_of(0, fired={"POSIX-102": 7200.0, "RANK-201": 5000.0}),
+        run_of(1, fired={"POSIX-102": 3600.0, "RANK-201": 6000.0}),
+    ]
     reported = tables(runs, [])
     first = "0" * 16
     for row in reported["findings"]:

@@ -151,6 +151,31 @@ def test_advice_is_for_what_the_run_uses(judge, page: Manual) -> None:
         assert not _ELSEWHERE.search(verdict["advice"] or "")
 
 
+@pytest.mark.parametrize(
+    ("code", "activity", "said"),
+    [
+        ("POSIX-102", {"mpiio_call_count": 0}, ("setvbuf",)),
+        # Requests of MPI-IO pass through no stream.
+        ("POSIX-102", {"mpiio_call_count": 9}, ()),
+        ("POSIX-102", {"mpiio_call_count": None}, ()),
+        # Who opens one file cannot open fewer.
+        ("POSIX-302", {"touched_file_count": 1}, ()),
+        ("POSIX-302", {"touched_file_count": 10}, ("container",)),
+        ("POSIX-301", {"touched_file_count": 1}, ()),
+        # The advice is for independent calls, where no rank is known to have been waited for.
+        ("MPIIO-401", {"waited_for": "rank 3"}, ("MPI_Barrier",)),
+        ("MPIIO-401", {"waited_for": None}, ()),
+    ],
+)
+def test_advice_is_for_what_the_run_did(judge, code: str, activity: dict[str, object], said: tuple[str, ...]) -> None:
+    """Streams, many files and collective calls are spoken of only where the run has them."""
+    trigger = TRIGGERS[code]
+    case = next(case for case in trigger.cases if case.state == "fired" and "looping_call_count" not in case.metrics)
+    (verdict,) = judge([trigger], [dict(case.metrics) | activity])
+    assert verdict["advice"]
+    assert said == tuple(word for word in ("setvbuf", "container", "fewer files", "MPI_Barrier") if word in verdict["advice"])
+
+
 def test_commands_name_the_runs_own_file_and_folder(judge) -> None:
     """A path in a command is one word of the shell, however it is called; a path that is not known is in no command."""
     metrics = {"single_ost_bytes": 1 << 40, "single_ost_file_count": 1, "single_ost_core_seconds": 3600.0}

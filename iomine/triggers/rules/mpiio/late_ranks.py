@@ -43,15 +43,18 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        f"{_FOUND} Most of its calls are not collective, so ranks wait where they open or close a file, and for locks and servers."
+        f"{_FOUND} Most of its calls are not collective: ranks wait where they open or close a file, and for locks and servers."
     ),
     advice=(
-        "Open and close files once instead of in each step: all ranks wait for the last there. Where requests take the time, make "
-        "those to shared files collective (MPI_File_write_at_all, MPI_File_read_at_all), so that few ranks move data for all.",
+        (
+            "Open and close files once instead of in each step: all ranks wait for the last there. Where requests take the "
+            "time, make those to shared files collective (MPI_File_write_at_all, MPI_File_read_at_all), so that few ranks move "
+            "data for all."
+        ),
         Where(
             ("mpiio_write_request_count",),
-            "Least effort: set the hint romio_ds_write=disable, since independent writes with gaps between them otherwise lock the "
-            "file, one rank after the other.",
+            "Least effort: set the hint romio_ds_write=disable, since independent writes with gaps otherwise lock the file, one "
+            "rank after the other.",
         ),
     ),
     instead=(
@@ -59,12 +62,12 @@ TRIGGER = Trigger(
             "waited_for",
             finding=f"{_FOUND} Waited for: {{waited_for}}.",
             advice=(
-                "Time a barrier (MPI_Barrier) before the collective calls: if it takes the time, ranks come late, otherwise their "
-                "exchange of data is slow. Least effort: if ranks come late, let none print, plot or write a log of its own just "
-                "before, and open and close files once instead of in each step; if the exchange is slow, pass larger pieces in "
-                "fewer calls, and set more aggregators (hint cb_nodes) with larger buffers (cb_buffer_size). Most effort: share "
-                "the computing out more evenly, or begin the write and compute meanwhile (MPI_File_iwrite_at_all), so that nobody "
-                "waits for the last."
+                "Time a barrier (MPI_Barrier) before the collective calls: if it takes the time, ranks come late, otherwise "
+                "their exchange of data is slow. Least effort: if ranks come late, let none print, plot or write a log of its "
+                "own just before, and open and close files once instead of in each step; if the exchange is slow, pass larger "
+                "pieces in fewer calls, and set more aggregators (hint cb_nodes) with larger buffers (cb_buffer_size). Most "
+                "effort: share the computing out more evenly, or begin the write and compute meanwhile "
+                "(MPI_File_iwrite_at_all), so that nobody waits for the last."
             ),
         ),
     ),

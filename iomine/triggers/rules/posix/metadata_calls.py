@@ -11,7 +11,7 @@ directories are not counted. A program that does little I/O at all, and most of 
 then the cost is small.
 """
 
-from iomine.triggers.inputs import TOUCHED_FILES, with_ranks
+from iomine.triggers.inputs import TOUCHED_FILES, with_files, with_ranks
 from iomine.triggers.looping import where_looping
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import BROADCAST_PYTHON, KEEP_OPEN_PYTHON
@@ -36,7 +36,9 @@ TRIGGER = Trigger(
             "appeared."
         ),
         with_ranks("Next: let one rank open and read small files and send the others what it found."),
-        ("Most effort: pack small files into one container, so that one open replaces many of the {meta_call_count} calls."),
+        with_files(
+            "Most effort: pack small files into one container, so that one open replaces many of the {meta_call_count} calls."
+        ),
     ),
     instead=where_looping(_FINDING),
     cases=(

@@ -11,7 +11,7 @@ Darshan up to 3.5.0 does not see `stat` on systems with glibc 2.33 or newer; whe
 version has any, a log below the thresholds is unknown instead of clear.
 """
 
-from iomine.triggers.inputs import TOUCHED_FILES, with_hdf5, with_nodes
+from iomine.triggers.inputs import TOUCHED_FILES, with_files, with_hdf5, with_nodes
 from iomine.triggers.looping import where_looping
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 from iomine.triggers.snippets import HDF5_METADATA_C, PACK_PYTHON
@@ -27,9 +27,9 @@ TRIGGER = Trigger(
     ),
     finding=_FINDING,
     advice=(
-        (
-            "Spread or save the {meta_call_count} calls. Least effort: programs with many libraries or Python "
-            "modules start from a container image or node-local storage."
+        "Spread or save the {meta_call_count} calls.",
+        with_files(
+            "Least effort: start programs with many libraries or Python modules from a container image or node-local storage."
         ),
         with_nodes("Give each node a directory of its own, and let ranks start their I/O some seconds apart."),
         (
@@ -37,7 +37,7 @@ TRIGGER = Trigger(
             "steps into one file that stays open."
         ),
         with_hdf5("With parallel HDF5, turn on collective metadata (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write)."),
-        "Most effort: pack many small inputs into one container.",
+        with_files("Most effort: pack many small inputs into one container."),
     ),
     instead=where_looping(_FINDING),
     cases=(

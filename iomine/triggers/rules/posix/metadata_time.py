@@ -11,7 +11,7 @@ servers nothing. The seconds are an average over ranks: a single rank that does 
 stays below the threshold in a large run.
 """
 
-from iomine.triggers.inputs import TOUCHED_FILES, with_hdf5, with_ranks
+from iomine.triggers.inputs import TOUCHED_FILES, with_files, with_hdf5, with_ranks
 from iomine.triggers.looping import where_looping
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import BROADCAST_PYTHON, HDF5_METADATA_C, KEEP_OPEN_PYTHON
@@ -38,17 +38,17 @@ TRIGGER = Trigger(
     ),
     finding=_FINDING,
     advice=(
-        (
-            "Open fewer files, and begin with {longest_meta_path}. Least effort: programs with many libraries or Python "
-            "modules start faster from a container image or from node-local storage. Next: keep files open across"
-            " steps instead of opening and closing them in a loop."
+        "Open and look up files less often, and begin with {longest_meta_path}.",
+        with_files(
+            "Least effort: programs with many libraries or Python modules start faster from a container image or from node-local "
+            "storage."
         ),
-        with_ranks(
-            "Let one rank look up or read small files and send the others what it found, and do not let every "
-            "rank create its own file in one directory."
-        ),
+        "Next: keep files open across steps instead of opening and closing them in a loop.",
+        with_ranks("Let one rank look up or read small files and send the others what it found."),
         with_hdf5("With parallel HDF5, turn on collective metadata (H5Pset_all_coll_metadata_ops, H5Pset_coll_metadata_write)."),
-        "Most effort: pack many small files into one container.",
+        with_files(
+            "Do not let every rank create its own file in one directory. Most effort: pack many small files into one container."
+        ),
     ),
     instead=where_looping(_FINDING),
     cases=(

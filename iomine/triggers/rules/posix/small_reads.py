@@ -13,7 +13,7 @@ that every rank waits for, such as a header, do not show in a share of the count
 """
 
 from iomine.triggers.gathering import Texts, example_of, where_gathered
-from iomine.triggers.inputs import READS, TRACE, with_hdf5, with_mpiio
+from iomine.triggers.inputs import READS, TRACE, with_hdf5, with_mpiio, without_mpiio
 from iomine.triggers.model import Above, Case, Level, Requests, Setting, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
 from iomine.units import MIB
@@ -24,10 +24,8 @@ _TEXTS = Texts(
         "{small_read_seconds_ratio:.0%} of the time in reads and writes, the largest part in {small_read_path}."
     ),
     advice=(
-        (
-            "Read {small_read_path} in larger pieces. Least effort: give the stream a buffer of several MiB (setvbuf in C, "
-            "buffering= of Python's open)."
-        ),
+        "Read {small_read_path} in larger pieces.",
+        without_mpiio("Least effort: give streams a buffer of several MiB (setvbuf in C, buffering= of Python's open)."),
         with_hdf5("With HDF5, make the chunk cache hold the chunks in use (H5Pset_chunk_cache)."),
         (
             "Next: read a block of several MiB into memory and serve the {small_read_count} small pieces from there. Many small "

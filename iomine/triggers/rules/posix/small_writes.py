@@ -14,7 +14,7 @@ and writes through `mmap` are not seen at all.
 """
 
 from iomine.triggers.gathering import Texts, example_of, where_gathered
-from iomine.triggers.inputs import TRACE, WRITES, with_hdf5, with_mpiio
+from iomine.triggers.inputs import TRACE, WRITES, with_hdf5, with_mpiio, without_mpiio
 from iomine.triggers.model import Above, Case, Level, Requests, Setting, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_WRITE_PYTHON
 from iomine.units import MIB
@@ -25,9 +25,10 @@ _TEXTS = Texts(
         "{small_write_seconds_ratio:.0%} of the time in reads and writes, the largest part in {small_write_path}."
     ),
     advice=(
-        (
-            "Write {small_write_path} in larger pieces. Least effort: give the stream a buffer of several MiB (setvbuf in C, "
-            "buffering= of Python's open) and do not flush after each line."
+        "Write {small_write_path} in larger pieces.",
+        without_mpiio(
+            "Least effort: give streams a buffer of several MiB (setvbuf in C, buffering= of Python's open), and do not flush "
+            "after each line."
         ),
         with_hdf5("With HDF5, choose chunks of a MiB or more that the chunk cache can hold (H5Pset_chunk_cache)."),
         "Next: gather the {small_write_count} small pieces in memory and write them in blocks of several MiB.",
