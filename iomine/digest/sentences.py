@@ -23,6 +23,7 @@ from iomine.post.model import Kind
 from iomine.report.causes import first_sentence, own_load
 from iomine.report.facts import Place, title_of
 from iomine.report.job import job_page_name
+from iomine.triggers.inputs import NEW_FILES
 from iomine.units import core_hours, counted, of_seconds
 from iomine.views.answers import Row
 
@@ -30,6 +31,7 @@ from iomine.views.answers import Row
 MOST_SIGNS: Final = 6
 MOST_LINES: Final = 2
 _TWO: Final = 2
+_SETS_LAYOUT: Final = "lfs setstripe"
 _SPANS: Final = {7: "a week", 14: "two weeks", 30: "a month"}
 # Runs that others slowed down by less are not mentioned with a factor.
 _SLOWER: Final = 1.1
@@ -88,7 +90,7 @@ class EntryText:
         cost: in core-hours.
         extent: in which runs, and how much of their time.
         finding: the first sentence of what was found in the costliest run, and that servers were slow under the user's load.
-        advice: the first sentence of what to change.
+        advice: the first sentence of what to change, and which files a command for layouts applies to.
         command: a line of a shell for a file or node of that run, empty where the advice has none.
         more: what the report has besides.
         report: where the run's report is.
@@ -119,14 +121,15 @@ def entry_text(cause: Cause, application: Application, found: Row, links: Links,
     whose = f"{name(cause.user)}: " if kind == "project" else ""
     load_of = "this user's" if kind == "project" else "yours"
     advice = advice_of(lead.code, found["advice"])
+    command = command_of(advice)
     return EntryText(
         key=cause.subject.key,
         title=f"{whose}{name(cause.application)}: {title_of(lead.code)}",
         cost=core_hours(cause.cost_core_seconds) + _idle(cause),
         extent=_extent(cause, application),
         finding=" ".join((first_sentence(finding_of(lead.code, found["finding"])), *own_load(found, load_of))),
-        advice=first_sentence(advice),
-        command=command_of(advice),
+        advice=" ".join((first_sentence(advice), *([NEW_FILES] if _SETS_LAYOUT in command else []))),
+        command=command,
         more=f"Details, and {counted(len(cause.others), 'more sign')}" if cause.others else "Details",
         report=(_is_one_job(lead) and links.job(cause.cluster, lead.job_id)) or links.report(cause.user, lead.log_id, lead.code),
     )

@@ -13,6 +13,12 @@ JOB_STATS: Final = "the job_stats of Lustre 2.14 or newer from the time of the r
 FABRIC_TOPOLOGY: Final = "the links of the fabric and where nodes and servers hang (given to `iomine sweep` with --stats)"
 FABRIC_COUNTERS: Final = f"{FABRIC_TOPOLOGY}, and readings of its ports from the time of the run"
 
+# Said wherever an advice sets layouts: folders of a run that has ended get no more files.
+NEW_FILES: Final = (
+    "`lfs setstripe` applies to files that are created afterwards: set it on the folder that the next run writes to. Files that "
+    "are there keep their layout until they are migrated (`lfs migrate`) or copied."
+)
+
 SEVERAL_RANKS: Final = Above("process_count", 1, why="One process has nobody to share with, to wait for or to be compared with.")
 FOUR_RANKS: Final = Above("process_count", 3, why="Among three ranks none can be out of line: one is already a third of them.")
 FOUR_TIMED_RANKS: Final = Above("timed_rank_count", 3, why="Among three ranks none can be out of line: one is already a third.")

@@ -1,5 +1,6 @@
 """What mails list, against adding up the rows one by one."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import date, timedelta
@@ -13,6 +14,8 @@ from mail_rows import all_mails, database, since
 from iomine.digest.causes import causes_of
 from iomine.digest.known import Known, Scope, gather
 from iomine.post.model import Subject
+from iomine.triggers import TRIGGERS
+from iomine.triggers.inputs import NEW_FILES
 
 FIRST = date(2024, 4, 1)
 NIGHTS = [FIRST + timedelta(days=number) for number in range(4)]
@@ -274,6 +277,18 @@ def test_idle_ranks_are_reported_beside_the_cost():
     assert ("RANK-302",) == mail.entries[0].signs
     assert 3600.0 + 1800.0 + 7200.0 == mail.entries[0].cost_core_seconds
     assert "1.5 core-hours, and other ranks stood idle for 2 core-hours" in " ".join(mail.text.split())
+
+
+def test_a_command_for_layouts_says_which_files_get_them():
+    """The folder of a run that has ended may get no more files, so a mail does not show the command alone."""
+    template = TRIGGERS["LUSTRE-101"].templates("advice")[0]
+    reported = tables([run_of(1, fired={"LUSTRE-101": 3600.0, "POSIX-102": 7200.0})], [])
+    for row in reported["findings"]:
+        row["cause_code"] = "LUSTRE-101"
+        row["advice"] = re.sub(r"\{\w+(:\w+)?\}", "/scratch/run", template)
+    (mail,) = all_mails(database(reported), since(FIRST, NIGHTS[-1])).values()
+    assert "$ lfs setstripe -c 16 -S 4M /scratch/run" in mail.text
+    assert NEW_FILES in " ".join(mail.text.split())
 
 
 def test_a_mail_leads_with_what_the_report_of_its_run_leads_with():

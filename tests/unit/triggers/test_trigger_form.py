@@ -23,7 +23,8 @@ from iomine.triggers import (
     reference_table,
 )
 from iomine.triggers.finding import Slot, parts
-from iomine.triggers.model import State
+from iomine.triggers.inputs import NEW_FILES
+from iomine.triggers.model import State, whole
 from iomine.views.model import find_views
 
 PAGES = [pytest.param(page, id=code) for code, page in MANUALS.items()]
@@ -151,6 +152,13 @@ def test_advice_is_for_what_the_run_uses(judge, page: Manual) -> None:
         assert not _ELSEWHERE.search(verdict["advice"] or "")
 
 
+@pytest.mark.parametrize("page", OURS)
+def test_who_is_told_to_set_layouts_is_told_which_files_have_them(page: Manual) -> None:
+    """The layout of a folder is that of new files, and the folder of a run that has ended may get none."""
+    for advice in map(whole, page.trigger.advices):
+        assert NEW_FILES in advice or re.search("new files|put new ones", advice) or "lfs setstripe" not in advice
+
+
 @pytest.mark.parametrize(
     ("code", "activity", "said"),
     [
@@ -185,7 +193,7 @@ def test_commands_name_the_runs_own_file_and_folder(judge) -> None:
     ]
     assert """`lfs migrate -c 16 -S 4M '/scratch/it'"'"'s mine/a;reboot'`""" in advice[0]
     assert """`lfs setstripe -c 16 -S 4M '/scratch/it'"'"'s mine'`""" in advice[0]
-    assert "lfs migrate" not in advice[1]
+    assert not [each for each in re.findall("`([^`]*)`", advice[1]) if "unknown" in each or "-c" in each]
 
 
 @pytest.mark.parametrize("trigger", [pytest.param(trigger, id=code) for code, trigger in TRIGGERS.items()])

@@ -10,7 +10,7 @@ chooses them by the number of stripes, so that more stripes help there too. Some
 a burst buffer before them changes the count. Of a progressive layout, the component with most stripes counts.
 """
 
-from iomine.triggers.inputs import LAYOUTS, SEVERAL_RANKS, SHARED_LUSTRE_FILES, with_mpiio, with_path
+from iomine.triggers.inputs import LAYOUTS, NEW_FILES, SEVERAL_RANKS, SHARED_LUSTRE_FILES, with_mpiio, with_path
 from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import STRIPE_HINTS_C, STRIPE_SHELL
 from iomine.units import GIB
@@ -36,10 +36,11 @@ TRIGGER = Trigger(
         "Raise the stripe count of {striped_shared_path} above {striped_shared_stripe_count}.",
         with_path(
             "striped_shared_path",
-            "Least effort: `lfs setstripe -c 16 -S 4M {striped_shared_path:folder}` for files to come there, or "
-            "more stripes if the file system has them (`lfs osts`), and `lfs migrate -c 16 -S 4M "
+            "Least effort: `lfs setstripe -c 16 -S 4M {striped_shared_path:folder}`, or more stripes if "
+            "the file system has them (`lfs osts`), and `lfs migrate -c 16 -S 4M "
             "{striped_shared_path:file}` for the file itself if it will be read again.",
         ),
+        NEW_FILES,
         with_mpiio(
             "Where the program creates files through MPI-IO, it can ask for stripes by the hint striping_factor; "
             "let it be a multiple of the aggregators (cb_nodes)."

@@ -11,7 +11,7 @@ silent; smaller ones that take as long count here. Newer Darshan does not say ho
 counts as having those up to the highest index in the log's layouts.
 """
 
-from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, TRACE
+from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, NEW_FILES, TRACE
 from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import STRIPE_HINTS_C, STRIPE_SHELL
 from iomine.units import GIB
@@ -45,10 +45,13 @@ TRIGGER = Trigger(
         "{busiest_ost_seconds_ratio:.0%} of the run on average."
     ),
     advice=(
-        "Use more OSTs than OST {busiest_ost_id}. Least effort: see what the directory asks for (`lfs getstripe -d`), and remove "
-        "a fixed first OST (`lfs setstripe -i -1`, the default) or a pool of one OST. With large files, `lfs setstripe "
-        "-c 16 -S 4M` on the directory spreads files to come, and `lfs migrate` those that are there. In a progressive "
-        "layout, let the first component end earlier, so that most bytes lie in wider components."
+        (
+            "Use more OSTs than OST {busiest_ost_id}. Least effort: see what the directory asks for (`lfs getstripe -d`), and "
+            "remove a fixed first OST (`lfs setstripe -i -1`, the default) or a pool of one OST. With large files, "
+            "`lfs setstripe -c 16 -S 4M` on the directory spreads them. In a progressive layout, "
+            "let the first component end earlier, so that most bytes lie in wider components."
+        ),
+        NEW_FILES,
     ),
     cases=(
         Case(

@@ -9,7 +9,7 @@ small for its stripes. Of a progressive layout, the component with most stripes 
 to reach it and Lustre made no objects for it.
 """
 
-from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES
+from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, NEW_FILES
 from iomine.triggers.model import Above, Case, Level, Snippet, Trigger
 
 TRIGGER = Trigger(
@@ -25,10 +25,12 @@ TRIGGER = Trigger(
         "have stripes to fill; they took {overstriped_core_seconds}."
     ),
     advice=(
-        "Give small files one stripe. Least effort: `lfs setstripe -c 1` on the directory of the {overstriped_file_count} "
-        "files, for files to come; those that are there keep their layout until they are copied or migrated. A directory with "
-        "small and large files is served best by a progressive layout, which adds stripes as a file grows. Most effort: pack "
-        "small files into few large ones, for which many stripes are right."
+        "Give small files one stripe. Least effort: `lfs setstripe -c 1` on the directory of the {overstriped_file_count} files.",
+        NEW_FILES,
+        (
+            "A directory with small and large files is served best by a progressive layout, which adds stripes as a file grows. "
+            "Most effort: pack small files into few large ones, for which many stripes are right."
+        ),
     ),
     cases=(
         Case(

@@ -10,7 +10,7 @@ served from caches. Of a progressive layout, the component with most stripes cou
 reach it. A file system whose OSTs are one fast flash server each gains less.
 """
 
-from iomine.triggers.inputs import LAYOUTS, SEVERAL_RANKS, SHARED_LUSTRE_FILES, with_mpiio, with_path
+from iomine.triggers.inputs import LAYOUTS, NEW_FILES, SEVERAL_RANKS, SHARED_LUSTRE_FILES, with_mpiio, with_path
 from iomine.triggers.model import Above, Case, Instead, Level, Requests, Trigger
 from iomine.triggers.snippets import STRIPE_HINTS_C, STRIPE_SHELL
 from iomine.units import GIB
@@ -19,9 +19,10 @@ _ADVICE = (
     "Spread {single_ost_path} over more OSTs.",
     with_path(
         "single_ost_path",
-        "Least effort: `lfs setstripe -c 16 -S 4M {single_ost_path:folder}` for files to come there, and `lfs"
-        " migrate -c 16 -S 4M {single_ost_path:file}` for the file itself if it will be read again.",
+        "Least effort: `lfs setstripe -c 16 -S 4M {single_ost_path:folder}`, and `lfs migrate -c 16 -S 4M "
+        "{single_ost_path:file}` for the file itself if it will be read again.",
     ),
+    NEW_FILES,
     (
         "Take as many stripes as there are ranks that do I/O, up to the OSTs of the file system; a "
         "progressive layout (`lfs setstripe -E`) suits directories with small and large files."

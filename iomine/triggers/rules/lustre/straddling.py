@@ -10,7 +10,7 @@ sequence suffer less than it looks. Files on one OST are left out. Of a progress
 component with most stripes decides which requests fit.
 """
 
-from iomine.triggers.inputs import LAYOUTS, STRIPED_FILES, TRACE, with_hdf5
+from iomine.triggers.inputs import LAYOUTS, NEW_FILES, STRIPED_FILES, TRACE, with_hdf5
 from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import HDF5_ALIGNMENT_C, STRIPE_SHELL
 
@@ -36,6 +36,7 @@ TRIGGER = Trigger(
             "size that is a multiple of the size of requests (`lfs setstripe -S`, a multiple of 64 KiB). A header"
             " in front shifts all requests after it: pad it up to a whole stripe."
         ),
+        NEW_FILES,
         with_hdf5("With HDF5, ask for alignment when the file is created (H5Pset_alignment)."),
         "Most effort: choose pieces of a size that divides the stripe, such as 1 MiB instead of 1 MB.",
     ),

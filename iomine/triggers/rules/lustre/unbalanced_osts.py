@@ -10,7 +10,7 @@ find. Where nearly all bytes of many ranks fall on one OST, LUSTRE-202 says so a
 jobs on the same OSTs is for another trigger. Requests answered by a cache never reach an OST.
 """
 
-from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, TRACE
+from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, NEW_FILES, TRACE
 from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import STRIPE_SHELL, TRACE_SHELL
 from iomine.units import GIB
@@ -38,10 +38,13 @@ TRIGGER = Trigger(
         "{ost_count} OSTs in use on average."
     ),
     advice=(
-        "Spread the bytes evenly. Least effort: stripe large files over all OSTs in use, and leave it to Lustre on which one a "
-        "file begins (`lfs setstripe -i -1`, the default). With a file for each rank, one stripe each lets Lustre balance "
-        "them. If ranks walk through a shared file in step, a stripe size that does not divide their step keeps them off the "
-        "same OST."
+        (
+            "Spread the bytes evenly. Least effort: stripe large files over all OSTs in use, and leave it to Lustre on which one "
+            "a file begins (`lfs setstripe -i -1`, the default). With a file for each rank, one stripe each lets Lustre balance "
+            "them. If ranks walk through a shared file in step, a stripe size that does not divide their step keeps them off the "
+            "same OST."
+        ),
+        NEW_FILES,
     ),
     cases=(
         Case(

@@ -7,7 +7,7 @@ busy time over the mean of all OSTs, weighed by the time that the log's own requ
 Blind spots: OSTs that no job used in 30 nights are not counted among all. A file system with few jobs is uneven by chance.
 """
 
-from iomine.triggers.inputs import JOB_STATS, TOUCHED_FILES
+from iomine.triggers.inputs import JOB_STATS, NEW_FILES, TOUCHED_FILES
 from iomine.triggers.model import Above, Case, Level, Trigger
 from iomine.triggers.snippets import STRIPE_SHELL
 
@@ -24,9 +24,12 @@ TRIGGER = Trigger(
         "{ost_slowdown_ratio:.1f} times as long as usual."
     ),
     advice=(
-        "Let Lustre choose the OSTs (`lfs setstripe -i -1`), stripe large files over more of them, and move what is read again "
-        "and again to others (`lfs migrate`). Operators see in `ost_hotspots` who loads which OST; a factor of "
-        "{ost_load_over_mean_ratio:.1f} over days speaks for rebalancing, or for a pool of OSTs for new files."
+        (
+            "Let Lustre choose the OSTs (`lfs setstripe -i -1`), stripe large files over more of them, and move what is read "
+            "again and again to others (`lfs migrate`). Operators see in `ost_hotspots` who loads which OST; a factor of "
+            "{ost_load_over_mean_ratio:.1f} over days speaks for rebalancing, or for a pool of OSTs for new files."
+        ),
+        NEW_FILES,
     ),
     cases=(
         Case("a hot OST", {"ost_load_over_mean_ratio": 12.0, "ost_slowdown_ratio": 6.0}, state="fired"),
