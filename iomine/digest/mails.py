@@ -30,6 +30,7 @@ from iomine.digest.sentences import (
 )
 from iomine.digest.words import one_line, span
 from iomine.post.model import Entry, Mail, Subject
+from iomine.report.causes import is_facilitys
 from iomine.report.facts import Place, title_of
 from iomine.units import core_hours, counted
 from iomine.views.answers import Ask, Row, rows_of
@@ -238,8 +239,10 @@ def _subject(chosen: _Chosen, first: date, last: date, kind: str) -> str:
 
 
 def _news(causes: Sequence[Cause], better: Sequence[Better]) -> str:
+    if own := [cause for cause in causes if not is_facilitys(cause.lead.code)]:
+        which = "" if len(own) == 1 else "the costliest "
+        return f"{counted(len(own), 'thing')} to change, {which}{core_hours(own[0].cost_core_seconds)}"
     if causes:
-        which = "" if len(causes) == 1 else "the costliest "
-        return f"{counted(len(causes), 'thing')} to change, {which}{core_hours(causes[0].cost_core_seconds)}"
+        return f"{counted(len(causes), 'thing')} for the operators"
     saved = max(each.saved_core_seconds for each in better)
     return f"A change that worked, {core_hours(saved)} saved"

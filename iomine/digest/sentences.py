@@ -246,19 +246,18 @@ def remind_text(days: int) -> str:
 
 
 def opening(known: Known, first: date, last: date, kind: Kind) -> str:
-    """The first sentence: which nights, what was lost in all, and when most of it."""
+    """The first sentence: which nights, what findings cost in all, and when most of it."""
     costs = costs_by_night(known.nights)
     when = nights(first, last)
+    whose = "your runs" if kind == "user" else f"the runs of project {name(known.recipient)}"
     if not sum(costs.values()):
-        whose = "your runs" if kind == "user" else f"the runs of project {name(known.recipient)}"
         return f"This is about the I/O of {whose} in {when}."
     worst = max(costs, key=lambda night: (costs[night], night))
     whole, largest = core_hours(sum(costs.values())), core_hours(costs[worst])
     share = "most" if costs[worst] > sum(costs.values()) / _TWO else "the largest part"
     figure = "" if largest == whole else f" ({largest})"
     most = f", {share} of it on {day(worst)}{figure}" if len(costs) > 1 else ""
-    whose, who = ("", "you") if kind == "user" else (f" of project {name(known.recipient)}", "its users")
-    return f"In {when}, {whole}{whose} went into I/O that {who} could speed up{most}."
+    return f"In {when}, what was found in {whose} cost {whole}{most}."
 
 
 def picture_says(costs: Mapping[date, float], first: date, last: date) -> str:

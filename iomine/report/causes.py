@@ -95,13 +95,19 @@ def _cause(code: str, signs: Rows, run_core_seconds: float | None) -> Cause:
     return Cause.of(lead, tuple(sign for sign in signs if sign is not lead), cost, idle, run_core_seconds)
 
 
+def is_facilitys(code: str) -> bool:
+    """Whether what a finding is about is the facility's to mend, and not the user's."""
+    trigger = find_trigger(code)
+    return trigger is not None and trigger.is_facilitys
+
+
 def core_time(core_seconds: float | None, run_core_seconds: float | None) -> str:
     """Time summed over ranks, in the unit of the run's page: core-hours, of runs below one core-hour core-seconds."""
     return "cost not known" if core_seconds is None else units.core_time(core_seconds, run_core_seconds)
 
 
 def summary(log: Row, kinds: Rows, causes: Sequence[Cause], unknown: Rows, state: Row) -> list[str]:
-    """The whole of a run in one to five sentences: what its time went into, and what could be had back.
+    """The whole of a run in one to five sentences: what its time went into, and what its findings cost.
 
     Args:
         log: its row of `logs`.
@@ -178,25 +184,38 @@ def _begun(ratio: float, whole: str) -> str:
 
 
 def outcome(run_core_seconds: float | None, causes: Sequence[Cause], unknown_count: int) -> str:
-    """What was found, and what could be had back."""
+    """What was found, what that cost, and what of it is not the user's to mend."""
     large = [cause for cause in causes if not cause.is_small]
     if not large:
         nothing = "Nothing that costs 1% of the run was found wrong" if causes else "Nothing was found wrong"
         left = f"; {counted(unknown_count, 'question')} could not be answered" if unknown_count else ""
         return f"{nothing}{left}."
-    lost = sum(cause.cost_core_seconds or 0.0 for cause in large)
-    idle = max(cause.idle_core_seconds for cause in large)
-    # If a cause has several signs, fixing one of them may not give back everything.
-    mending = f"Mending {_NUMBERS.get(len(large), len(large))} cause{'s' if len(large) > 1 else ''}"
-    if not lost and not idle:
-        return f"{mending} would help."
-    stood = f", and {core_time(idle, run_core_seconds)} in which other ranks stood idle" if idle > lost else ""
-    given, whole = (
-        core_time(seconds, run_core_seconds) for seconds in (lost, sum(cause.cost_core_seconds or 0.0 for cause in causes))
-    )
-    if given != whole:
-        given = f"{given.rpartition(' ')[0]} of the {whole} that could be saved"
-    return f"{mending} could give back up to {given}{stood}."
+    whole = sum(cause.cost_core_seconds or 0.0 for cause in causes)
+    said = _to_mend([cause for cause in large if not is_facilitys(cause.lead["code"])], whole, run_core_seconds)
+    if others := [_begun_small(cause.lead["title"]) for cause in large if is_facilitys(cause.lead["code"])]:
+        said = f"{said} For the facility to mend, not for the user: {'; '.join(others)}."
+    return said
+
+
+def _to_mend(causes: Sequence[Cause], whole: float, run_core_seconds: float | None) -> str:
+    """How many causes the user can change, and what they cost; `whole` is what all causes cost."""
+    if not causes:
+        return "Nothing was found that the user can change."
+    cost = sum(cause.cost_core_seconds or 0.0 for cause in causes)
+    idle = max(cause.idle_core_seconds for cause in causes)
+    is_one = len(causes) == 1
+    mend = f"{_NUMBERS.get(len(causes), str(len(causes))).capitalize()} {'cause' if is_one else 'causes'} to mend"
+    if not cost and not idle:
+        return f"{mend}; what {'it costs' if is_one else 'they cost'} is not known."
+    cost_, whole_ = (core_time(seconds, run_core_seconds) for seconds in (cost, whole))
+    if cost_ != whole_:
+        cost_ = f"{cost_.rpartition(' ')[0]} of the {whole_} of all findings"
+    stood = f", and other ranks stood idle for {core_time(idle, run_core_seconds)}" if idle > cost else ""
+    return f"{mend} cost{'s' if is_one else ''} {cost_}{stood}."
+
+
+def _begun_small(title: str) -> str:
+    return f"{title[0].lower()}{title[1:]}"
 
 
 def first_sentence(text: str | None) -> str:

@@ -86,7 +86,7 @@ class Job:
         return [_merged(row, self.total("run_core_seconds")) for row in self.causes]
 
     def summary(self) -> str:
-        """The whole of it: how many launches, what went into I/O, and what could be had back."""
+        """The whole of it: how many launches, what went into I/O, and what its findings cost."""
         launches, logs = len(self.launches), self.total("log_count")
         of_logs = f" with {counted(logs, 'log')}" if logs != launches else ""
         said = f"{launches:,} {'launch' if launches == 1 else 'launches'}{of_logs}."

@@ -87,6 +87,6 @@ def _says(launch: Row, job: Job) -> str:
         else 0.0
     )
     cost = launch["cost_core_seconds"]
-    could = f"; {core_time(cost, job.total('run_core_seconds'))} could be saved" if cost else ""
+    could = f"; findings cost {core_time(cost, job.total('run_core_seconds'))}" if cost else ""
     name = escape(plain(launch["application"] or launch["app"] or "unnamed"))
     return f"{name}: {fine_seconds(max(0.0, launch['run_seconds']))}, {percent(min(1.0, ratio))} in I/O{could}"

@@ -70,7 +70,7 @@ def test_costs_agree_in_sql_on_the_page_and_in_the_mail(iomine, pipeline: Path, 
     assert pytest.approx(sum(COSTS)) == row["cost_core_seconds"]
     whole = core_hours(row["cost_core_seconds"])
     text = Outline(_page(iomine, pipeline, "77", tmp_path)).text
-    assert f"up to {whole}" in text
+    assert f"to mend costs {whole}" in text
     assert f"{whole}, " in text
     assert "in 30 of 30 logs" in text
     assert "Forged" not in text
@@ -79,7 +79,7 @@ def test_costs_agree_in_sql_on_the_page_and_in_the_mail(iomine, pipeline: Path, 
     (mail,) = (tmp_path / "mails").rglob("*.eml")
     message = email.message_from_bytes(mail.read_bytes(), policy=email.policy.default)
     said = " ".join(message.get_body(("plain",)).get_content().split())
-    assert f"nights of 5 to 18 April 2024, {whole} went into I/O that you could speed up" in said
+    assert f"nights of 5 to 18 April 2024, what was found in your runs cost {whole}" in said
     assert re.search(rf"{re.escape(whole)}, in 30 of 50 runs of job 77", said)
     assert "/job.blue.77.html" in said
     assert 1 == len(re.findall(r"Do this:", said))

@@ -386,12 +386,12 @@ def test_projects_are_mailed_by_user():
 @pytest.mark.parametrize(
     ("hours", "says"),
     [
-        ((3, 2, 0.5), "5.5 core-hours went into I/O that you could speed up, most of it on 1 April (3 core-hours)."),
+        ((3, 2, 0.5), "what was found in your runs cost 5.5 core-hours, most of it on 1 April (3 core-hours)."),
         (
             (1, 1.5, 1),
-            "3.5 core-hours went into I/O that you could speed up, the largest part of it on 2 April (1.5 core-hours).",
+            "what was found in your runs cost 3.5 core-hours, the largest part of it on 2 April (1.5 core-hours).",
         ),
-        ((9000, 0.1, 0.1), "9,000 core-hours went into I/O that you could speed up, most of it on 1 April."),
+        ((9000, 0.1, 0.1), "what was found in your runs cost 9,000 core-hours, most of it on 1 April."),
     ],
 )
 def test_the_costliest_night_is_called_what_it_is(hours: tuple[float, ...], says: str):

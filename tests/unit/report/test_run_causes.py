@@ -70,7 +70,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             [40.0],
             [
                 "50% of the run went into I/O, nearly all of that into writing.",
-                "Mending one cause could give back up to 40 core-seconds.",
+                "One cause to mend costs 40 core-seconds.",
             ],
         ),
         (
@@ -79,7 +79,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             [40.0, 20.0, 1.0],
             [
                 "50% of the run went into I/O; of that, 60% into waiting in MPI-IO and 35% into reading.",
-                "Mending two causes could give back up to 60 of the 61 core-seconds that could be saved.",
+                "Two causes to mend cost 60 of the 61 core-seconds of all findings.",
             ],
         ),
         (
@@ -91,7 +91,12 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
                 "Nothing was found wrong; 2 questions could not be answered.",
             ],
         ),
-        (run(io_ratio=None), {}, [None], ["How much of the run went into I/O is not known.", "Mending one cause would help."]),
+        (
+            run(io_ratio=None),
+            {},
+            [None],
+            ["How much of the run went into I/O is not known.", "One cause to mend; what it costs is not known."],
+        ),
         (
             run(io_ratio=0.0, slowest_rank_io_seconds=None),
             {},
@@ -107,7 +112,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
 def test_the_whole_of_a_run_is_said_in_two_sentences(
     log: Row, kinds: dict[str, float], charged: list[float | None], says: list[str]
 ) -> None:
-    """What the time went into, and what could be had back."""
+    """What the time went into, and what findings cost."""
     rows = [{"time_kind": kind, "kind_core_seconds": seconds} for kind, seconds in kinds.items()]
     findings = [finding(code, charged=cost, cost=cost) for code, cost in zip(_CODES, charged, strict=False)]
     assert says == summary(log, rows, causes_of(findings, log["run_core_seconds"]), _UNKNOWN, _STATE)
@@ -119,8 +124,23 @@ def test_a_rank_for_which_others_may_have_waited_is_named() -> None:
     causes = causes_of([finding("A-101", charged=3600.0, idle=36_000.0)], 72_000.0)
     assert summary(log, [{"time_kind": "write", "kind_core_seconds": 16.0}], causes, [], _STATE)[1:] == [
         "Rank 3 was in I/O for 1 min 39 s of 1 min 40 s.",
-        "Mending one cause could give back up to 1 core-hour, and 10 core-hours in which other ranks stood idle.",
+        "One cause to mend costs 1 core-hour, and other ranks stood idle for 10 core-hours.",
     ]
+
+
+def test_what_the_facility_has_to_mend_is_no_cause_of_the_users() -> None:
+    """A faulty link and a slow OST are named apart, and neither counted nor priced among what the user can change."""
+    facilitys = [
+        finding("LUSTRE-203", charged=50.0, cost=50.0) | {"title": "An OST was far slower than the others"},
+        finding("FABRIC-101", charged=None, cost=None) | {"title": "A link of the fabric was faulty"},
+    ]
+    theirs = "For the facility to mend, not for the user: an OST was far slower than the others; a link of the fabric was faulty."
+    log = run()
+    for own, says in (([], "Nothing was found that the user can change."), ([40.0], "One cause to mend costs 40 of the 90 ")):
+        findings = [*facilitys, *(finding("A-101", charged=cost, cost=cost) for cost in own)]
+        said = summary(log, [], causes_of(findings, log["run_core_seconds"]), [], _STATE)[-1]
+        assert said.startswith(says)
+        assert said.endswith(theirs)
 
 
 @pytest.mark.parametrize(
