@@ -33,7 +33,7 @@ _KINDS: Final = {
     "read": "reading",
     "write": "writing",
     "meta": "opens, stats and other metadata calls",
-    "waiting": "waiting in MPI-IO",
+    "waiting": "waiting or exchange in MPI-IO",
 }
 # The view whose trigger says why ranks wait.
 _WHY_WAITING: Final = "log_wait_profile"

@@ -100,22 +100,25 @@ def _layer_time(layers: Rows, log: Row) -> Picture:
     kinds = ("read", "write", "meta")
     ratios = [[(kind, (row[f"{kind}_core_seconds"] or 0.0) / nprocs / run) for kind in kinds] for row in layers]
     means = [sum(ratio for _, ratio in parts) for parts in ratios]
-    slowest = [row["slowest_io_seconds"] or 0.0 for row in layers]
-    most = max(*means, max(slowest) / run)
+    slowest = [row["slowest_io_seconds"] for row in layers]
+    most = max(*means, max((seconds for seconds in slowest if seconds is not None), default=0.0) / run)
     if not most:
         return Picture(*about, lacks="no call took time that Darshan measures")
     whole = 1.0 if most >= _LEAST_RATIO else most
     lines = [
         Line(
             LAYERS[row["layer"]],
-            f"{_part(mean)} of the run; slowest rank {fine_seconds(seconds)}",
+            f"{_part(mean)} of the run" + ("" if seconds is None else f"; slowest by file {fine_seconds(seconds)}"),
             [(kind, min(1.0, ratio / whole)) for kind, ratio in parts],
-            min(1.0, seconds / run / whole),
+            None if seconds is None else min(1.0, seconds / run / whole),
         )
         for row, parts, mean, seconds in zip(layers, ratios, means, slowest, strict=True)
     ]
     width = f"the run, {fine_seconds(run)}" if whole == 1.0 else f"{percent(whole)} of the run"
-    says = f"Of the mean rank; the mark is the slowest one. A layer holds those beneath it, and waiting. The width is {width}."
+    says = (
+        "Of the mean rank; the mark is the slowest rank of each shared file, added up. A layer holds those beneath it, and "
+        f"waiting or exchange. The width is {width}."
+    )
     return Picture(*about, says, (_READ, _WRITTEN, _META), lines)
 
 
@@ -277,10 +280,10 @@ def _history(runs: Rows, log: Row) -> Picture:
     shown = core_hours if top >= _HOUR else fine_seconds
     place = "within" if least <= this["io_core_seconds"] <= most else "above" if this["io_core_seconds"] > most else "below"
     earlier = counted(this["earlier_run_count"], "earlier run")
-    says = (
-        f"{shown(this['io_core_seconds'])} of all ranks in I/O, {place} the usual {shown(least)} to {shown(most)} "
-        f"(10th to 90th percentile of {earlier})."
-    )
+    usual = f"the usual {shown(least)} to {shown(most)} (10th to 90th percentile of {earlier})"
+    if this["earlier_run_count"] == 1:
+        place, usual = "after", f"{shown(most)} in the run before"
+    says = f"{shown(this['io_core_seconds'])} of all ranks in I/O, {place} {usual}."
     places = [2 + 96 * _share(run["start_at"].timestamp() - first, last - first) for run in known]
     dots = "".join(
         f'<circle{" class=this" if run is this else ""} cx="{place:.1f}%" cy="{_height(run["io_core_seconds"], top):.0f}" '

@@ -25,7 +25,7 @@ PART_WORDS: Final = {
     "read": "reads",
     "write": "writes",
     "meta": "metadata calls",
-    "waiting": "waiting in MPI-IO",
+    "waiting": "waiting or exchange in MPI-IO",
     UNEVEN: "slowest rank beyond the mean",
     REST: "outside of I/O",
 }
@@ -467,7 +467,7 @@ _MEASURES: Final = (
     ("read_part_core_seconds", "reads, core s", "core-seconds"),
     ("write_part_core_seconds", "writes, core s", "core-seconds"),
     ("meta_part_core_seconds", "metadata calls, core s", "core-seconds"),
-    ("waiting_part_core_seconds", "waiting in MPI-IO, core s", "core-seconds"),
+    ("waiting_part_core_seconds", "waiting or exchange in MPI-IO, core s", "core-seconds"),
     ("nprocs", "ranks", "count"),
     ("read_bytes", "bytes read", "bytes"),
     ("write_bytes", "bytes written", "bytes"),

@@ -1,5 +1,5 @@
 -- ---
--- about = "Where the I/O time of a log went: of each file its reads, writes, metadata calls, and waiting in MPI-IO; all of a log add up to its I/O time."
+-- about = "Where the I/O time of a log went: of each file its reads, writes, metadata calls, and waiting or exchange in MPI-IO; all of a log add up to its I/O time."
 -- grain = ["log_id", "file_id", "time_kind"]
 -- reads = ["core.posix_file", "core.mpiio_file", "core.stdio_file", "core.dfs_file", "core.log"]
 -- ---

@@ -8,7 +8,7 @@
 -- ]
 -- ---
 -- Costs of several findings may be about the same requests, which took their time once. So the time of a file is parted by kind
--- (reads, writes, metadata calls, waiting in MPI-IO), and of each part only the highest claim counts. Which of the costs have a
+-- (reads, writes, metadata calls, waiting or exchange in MPI-IO), and of each part only the highest claim counts. Which of the costs have a
 -- finding depends on thresholds; where files have their claims in the same order the highest is the same for all of them, whichever
 -- costs are left out, so these files can be added up beforehand without changing any sum.
 WITH file_time AS MATERIALIZED (

@@ -1,5 +1,5 @@
 -- ---
--- about = "What the I/O time of one log was spent on: reads, writes, metadata calls, and waiting in MPI-IO; they add up to it."
+-- about = "What the I/O time of one log was spent on: reads, writes, metadata calls, waiting or exchange in MPI-IO; they add up to it."
 -- grain = ["log_id"]
 -- reads = ["core.file_time"]
 -- ---

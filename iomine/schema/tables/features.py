@@ -285,7 +285,7 @@ COST_CLAIM = Table(
 )
 IO_PART = Table(
     "io_part",
-    "What the I/O time of one log was spent on: reads, writes, metadata calls, and waiting in MPI-IO; they add up to it.",
+    "What the I/O time of one log was spent on: reads, writes, metadata calls, waiting or exchange in MPI-IO; they add up to it.",
     ("log_id", "read_part_core_seconds", "write_part_core_seconds", "meta_part_core_seconds", "waiting_part_core_seconds"),
     grain=("log_id",),
 )

@@ -1,5 +1,5 @@
 -- ---
--- about = "What the I/O time of logs went into: reads, writes, metadata calls, and waiting in MPI-IO."
+-- about = "What the I/O time of logs went into: reads, writes, metadata calls, and waiting or exchange in MPI-IO."
 -- parts = []
 -- reads = ["core.io_part"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]

@@ -1,6 +1,7 @@
 """Small pictures of reports, held against SQL over the same views, against PyDarshan, and against what its peers show."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -174,6 +175,29 @@ def test_ranks_that_stand_out_are_named() -> None:
     assert "More than twice the median: rank 5 with 8.0 s, rank 6 with 4.0 s, rank 7 with 3.0 s and 1 more." in ranks.says
     even = spread | {"most_amount": 1.05, "outlier_count": 0}
     assert "much the same" in _pictures(Facts(log, spreads=[even]))["ranks"].lacks
+
+
+def test_one_run_before_is_not_called_usual() -> None:
+    """What is usual needs several runs; of one alone its time is given."""
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    log = {"run_seconds": 9.0, "nprocs": 4, "io_core_seconds": 8.0}
+    for count, least, said in (
+        (1, 4.0, "8.0 s of all ranks in I/O, after 4.0 s in the run before."),
+        (2, 3.0, "above the usual"),
+    ):
+        usual = {"earlier_run_count": count, "usual_least_core_seconds": least, "usual_most_core_seconds": 4.0}
+        runs = [{"start_at": start, "io_core_seconds": seconds} | usual for seconds in (4.0, 8.0)]
+        assert said in _pictures(Facts(log, history=runs))["runs"].says
+
+
+def test_time_of_a_layer_that_is_not_known_is_not_zero() -> None:
+    """A layer without a time of its slowest ranks has no mark, and none is said."""
+    times = {"read_core_seconds": 4.0, "write_core_seconds": 0.0, "meta_core_seconds": 0.0}
+    layers = [{"layer": "mpiio", "slowest_io_seconds": None} | times, {"layer": "posix", "slowest_io_seconds": 2.0} | times]
+    log = {"run_seconds": 9.0, "nprocs": 4, "io_core_seconds": None}
+    mpiio, posix = _pictures(Facts(log, layers=layers))["layer-time"].lines
+    assert ("11% of the run", None) == (mpiio.value, mpiio.mark)
+    assert posix.value.endswith("; slowest by file 2.0 s")
 
 
 def test_sums_at_the_sides_are_those_of_the_cells() -> None:

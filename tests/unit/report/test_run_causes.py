@@ -78,7 +78,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             {"waiting": 120.0, "read": 70.0, "meta": 10.0},
             [40.0, 20.0, 1.0],
             [
-                "50% of the run went into I/O; of that, 60% into waiting in MPI-IO and 35% into reading.",
+                "50% of the run went into I/O; of that, 60% into waiting or exchange in MPI-IO and 35% into reading.",
                 "Two causes to mend cost 60 of the 61 core-seconds of all findings.",
             ],
         ),
