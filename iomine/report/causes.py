@@ -191,16 +191,15 @@ def outcome(run_core_seconds: float | None, causes: Sequence[Cause], unknown_cou
         left = f"; {counted(unknown_count, 'question')} could not be answered" if unknown_count else ""
         return f"{nothing}{left}."
     whole = sum(cause.cost_core_seconds or 0.0 for cause in causes)
-    said = _to_mend([cause for cause in large if not is_facilitys(cause.lead["code"])], whole, run_core_seconds)
+    own = [cause for cause in large if not is_facilitys(cause.lead["code"])]
+    said = [_to_mend(own, whole, run_core_seconds)] if own else []
     if others := [_begun_small(cause.lead["title"]) for cause in large if is_facilitys(cause.lead["code"])]:
-        said = f"{said} For the facility to mend, not for the user: {'; '.join(others)}."
-    return said
+        said.append(f"For the facility to mend, not for the user: {'; '.join(others)}.")
+    return " ".join(said)
 
 
 def _to_mend(causes: Sequence[Cause], whole: float, run_core_seconds: float | None) -> str:
-    """How many causes the user can change, and what they cost; `whole` is what all causes cost."""
-    if not causes:
-        return "Nothing was found that the user can change."
+    """How many causes the user can change, at least one, and what they cost; `whole` is what all causes cost."""
     cost = sum(cause.cost_core_seconds or 0.0 for cause in causes)
     idle = max(cause.idle_core_seconds for cause in causes)
     is_one = len(causes) == 1

@@ -172,7 +172,8 @@ def test_who_is_told_to_set_layouts_is_told_which_files_have_them(page: Manual) 
         ("POSIX-301", {"touched_file_count": 1}, ()),
         # The advice is for independent calls, where no rank is known to have been waited for.
         ("MPIIO-401", {"waited_for": "rank 3"}, ("MPI_Barrier",)),
-        ("MPIIO-401", {"waited_for": None}, ()),
+        ("MPIIO-401", {"waited_for": None, "collective_request_count": 0}, ()),
+        ("MPIIO-401", {"waited_for": None, "collective_request_count": 5}, ("MPI_Barrier",)),
     ],
 )
 def test_advice_is_for_what_the_run_did(judge, code: str, activity: dict[str, object], said: tuple[str, ...]) -> None:

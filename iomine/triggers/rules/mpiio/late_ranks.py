@@ -42,14 +42,16 @@ TRIGGER = Trigger(
             why="Our own choice, as for slow ranks: what lengthens the run by a twentieth or less is not worth a search.",
         ),
     ),
-    finding=(
-        f"{_FOUND} Most of its calls are not collective: ranks wait where they open or close a file, and for locks and servers."
-    ),
+    finding=(f"{_FOUND} Most of its calls are not collective: ranks also wait in opens and closes, and for locks and servers."),
     advice=(
         (
             "Open and close files once instead of in each step: all ranks wait for the last there. Where requests take the "
             "time, make those to shared files collective (MPI_File_write_at_all, MPI_File_read_at_all), so that few ranks move "
             "data for all."
+        ),
+        Where(
+            ("collective_request_count",),
+            "Where it calls collectively, time a barrier (MPI_Barrier) before the call: it shows whether ranks come late.",
         ),
         Where(
             ("mpiio_write_request_count",),

@@ -26,8 +26,8 @@ TRIGGER = Trigger(
         Above("io_ratio", 0.05, why="Our own choice: in a run that hardly does I/O it does not matter what dominates there."),
     ),
     finding=(
-        "Each MiB took {io_seconds_per_mib:s} of a rank's time, and I/O took {io_ratio:.0%} of the run: the fixed costs of calls "
-        "outweigh the data."
+        "Each MiB took {io_seconds_per_mib:s} of a rank's time, and I/O took {io_ratio:.0%} of the run: what does not depend on "
+        "the amount of data outweighs it, or the storage was slow."
     ),
     advice=(
         "Do not tune for bandwidth; save calls and ranks. Least effort: run with fewer ranks, or put several short runs into "
