@@ -248,7 +248,7 @@ def likeliest(finding: Row, row: Row) -> Snippet | None:
         "--exclude": row["node_count"] != 1,
         # Streams have buffers, requests of MPI-IO do not pass through them.
         "setvbuf": not row["has_mpiio"] or "stdio_path" in finding["metrics"],
-        # A barrier tells how long ranks wait for the last one, which they do in collective calls only.
+        # A barrier shows how long ranks wait for the last one, which they do in collective calls only.
         "MPI_Barrier": finding["metrics"].get("waited_for") is not None,
     }
     trigger = find_trigger(code)

@@ -18,7 +18,7 @@ def where_looping(finding: str) -> tuple[Instead, ...]:
                     "Look for {longest_meta_path} every few seconds instead of all the time. Open once, and keep open, what is "
                     "read again and again."
                 ),
-                # Records do not tell which of the files that are looked for are one rank's.
+                # Records do not show which of the files that are looked for are one rank's.
                 with_ranks("Where ranks look for the same file, let one of them look, and broadcast what it finds."),
             ),
         ),

@@ -267,7 +267,7 @@ class About:
         """Which part of the time in I/O its picture marks: a column, and what it is in words."""
         if self.subject.kind == "filesystem":
             return "meta_core_hours", "went into metadata calls"
-        return "cost_core_hours", "could be spared"
+        return "cost_core_hours", "went into requests with findings"
 
     @property
     def panels(self) -> tuple[Panel, ...]:
@@ -312,15 +312,15 @@ def sentence_of(nights: Sequence[Row], causes: Sequence[Row]) -> str:
     if not nights:
         return "No log of these nights is known."
     log_count = sum(row["log_count"] for row in nights)
-    in_io, lost = (_sum(nights, column) for column in ("io_core_hours", "cost_core_hours"))
+    in_io, cost = (_sum(nights, column) for column in ("io_core_hours", "cost_core_hours"))
     said = f"{counted(log_count, 'run')} in {counted(len(nights), 'night')} spent {core_hours(in_io)} in I/O"
-    if not lost:
+    if not cost:
         return f"{said}; nothing was found that costs any of it."
-    share = f" ({percent(min(lost / in_io, 1))})" if in_io else ""
+    share = f" ({percent(min(cost / in_io, 1))})" if in_io else ""
     # What other findings charge may not be known.
     first = next((row["title"] for row in causes if row["cost_core_hours"] and row["title"]), "")
     most = f", most of it by one cause: {first[0].lower()}{first[1:]}" if first else ""
-    return f"{said}; up to {core_hours(lost)}{share} could be spared{most}."
+    return f"{said}; {core_hours(cost)}{share} went into requests with findings{most}."
 
 
 def sentence_of_filesystem(nights: Sequence[Row]) -> str:

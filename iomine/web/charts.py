@@ -107,12 +107,12 @@ def shades(
 def stacked(
     nights: Sequence[dt.date], amounts: Sequence[tuple[float, float]], part_words: str, shown: Callable[[float], str]
 ) -> Markup:
-    """A bar for each night for what went into I/O, with a part of it marked, such as what was lost.
+    """A bar for each night for what went into I/O, with a part of it marked, such as what findings cost.
 
     Args:
         nights: those of which something is known, in their order.
         amounts: the whole and its part, by night.
-        part_words: the part in words, such as "could be spared".
+        part_words: the part in words, such as "went into metadata calls".
         shown: an amount in words.
     """
     label = f"Core-hours in I/O by night, and what of them {part_words}; the table below has the numbers."

@@ -153,7 +153,7 @@ def test_advice_is_for_what_the_run_uses(judge, page: Manual) -> None:
 
 
 @pytest.mark.parametrize("page", OURS)
-def test_who_is_told_to_set_layouts_is_told_which_files_have_them(page: Manual) -> None:
+def test_advice_that_sets_layouts_says_which_files_have_them(page: Manual) -> None:
     """The layout of a folder is that of new files, and the folder of a run that has ended may get none."""
     for advice in map(whole, page.trigger.advices):
         assert NEW_FILES in advice or re.search("new files|put new ones", advice) or "lfs setstripe" not in advice
