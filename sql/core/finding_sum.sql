@@ -13,7 +13,7 @@ SELECT
     "user", uid, code,
     arg_max(level, night ORDER BY level) AS level,
     TRY_CAST(SUM(finding_count) AS BIGINT) AS finding_count,
-    COUNT(DISTINCT ("user", uid)) AS user_count,
+    COUNT(DISTINCT uid) AS user_count,
     COUNT(DISTINCT app) AS app_count,
     COUNT(DISTINCT night) AS night_count,
     SUM(cost_core_seconds) AS cost_core_seconds,

@@ -5,7 +5,7 @@
 -- ---
 SELECT
     layer,
-    COUNT(DISTINCT ("user", uid)) AS user_count,
+    COUNT(DISTINCT uid) AS user_count,
     TRY_CAST(SUM(log_count) AS BIGINT) AS log_count,
     TRY_CAST(SUM(file_count) AS BIGINT) AS file_count,
     TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes,

@@ -5,7 +5,7 @@
 -- ---
 SELECT
     mount, fs_type,
-    COUNT(DISTINCT ("user", uid)) AS user_count,
+    COUNT(DISTINCT uid) AS user_count,
     TRY_CAST(SUM(log_count) AS BIGINT) AS log_count,
     TRY_CAST(SUM(file_count) AS BIGINT) AS file_count,
     TRY_CAST(SUM(written_file_count) AS BIGINT) AS written_file_count,

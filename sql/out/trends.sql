@@ -7,7 +7,7 @@ WITH of_logs AS (
     SELECT
         cluster, night,
         TRY_CAST(SUM(log_count) AS BIGINT) AS log_count,
-        COUNT(DISTINCT ("user", uid)) AS user_count,
+        COUNT(DISTINCT uid) AS user_count,
         SUM(io_core_seconds) AS io_core_seconds,
         SUM(run_core_seconds) AS run_core_seconds,
         SUM(io_core_seconds) / NULLIF(SUM(timed_core_seconds), 0) AS io_ratio,

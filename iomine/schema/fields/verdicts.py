@@ -77,7 +77,7 @@ OFFENDERS = {
         Kind.COUNT,
         finding_log_count="Logs with a finding.",
         doubtful_log_count="Logs with impossible values, which are left out of sums.",
-        user_count="Users.",
+        user_count="Users, each uid once, whatever names its logs have; who has no known uid is not counted.",
         app_count="Programs.",
         night_count="Nights.",
         run_night_count="Nights with logs.",
