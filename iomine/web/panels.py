@@ -3,8 +3,10 @@
 
 from typing import Final
 
+from iomine.views.answers import Row
 from iomine.web.panel import Column, Drill, Panel, named, of_offender, rejects_with, rows_with, sweeps_of, this_sweep, user_of
-from iomine.web.question import Filter
+from iomine.web.question import Filter, Question, equals
+from iomine.web.window import Window
 
 _LOGS: Final = tuple(
     "night start_at user app job_id nprocs run_seconds io_ratio io_core_seconds read_bytes write_bytes log_id".split()
@@ -49,6 +51,12 @@ LIMIT {_WORST}
     )
 
 
+def _blamed(row: Row, window: Window) -> Question:
+    """Runs with a verdict, as the panel counts them."""
+    slow = (equals("is_slow_run", True),) if row["weather_verdict"] == "unexplained" else ()
+    return rows_with("job_weather", (), "-lost_service_seconds", "weather_verdict", only=slow)(row, window)
+
+
 STRIPS: Final = Panel(
     "strips",
     "Targets by hour",
@@ -87,10 +95,11 @@ REGRESSIONS: Final = Panel(
 BLAME: Final = Panel(
     "blame",
     "Whose fault",
-    "Why I/O was slow: the storage system, a neighbour, the fabric or the application itself; and the worst run's reason.",
+    "Why I/O was slow: the storage system, a neighbour, the fabric or the application itself; and the worst run's reason. "
+    "Unexplained are slow runs only.",
     "web/blame",
     (
-        Column("weather_verdict", "Fault of", rows_with("job_weather", (), "-lost_service_seconds", "weather_verdict")),
+        Column("weather_verdict", "Fault of", _blamed),
         Column("log_count", "Logs"),
         Column("slow_run_count", "Of them slow"),
         Column("lost_service_seconds", "Service time lost", is_barred=True),

@@ -15,6 +15,8 @@ JOIN (SELECT cluster, night, log_id, application FROM main.logs) AS log USING (c
 ANTI JOIN core.owner_doubt USING (cluster, night, log_id)
 WHERE
     night BETWEEN $since AND $until AND ($cluster IS NULL OR cluster = $cluster)
+    -- The view calls a run unexplained also where it was not slow, and there is nothing to explain.
+    AND (weather_verdict <> 'unexplained' OR is_slow_run)
     AND CASE $kind
         WHEN 'user' THEN coalesce(nullif("user", ''), uid::VARCHAR) = $name
         WHEN 'application' THEN $name IN (application, app)
