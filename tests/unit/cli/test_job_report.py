@@ -100,3 +100,14 @@ def test_names_of_pages_lead_back_to_their_jobs(cluster: str, job_id: str) -> No
     if name is not None:
         assert re.fullmatch(r"[A-Za-z0-9_.-]{1,200}", name)
         assert (cluster, job_id) == job_of_page(name)
+
+
+def test_only_launches_with_findings_are_linked(iomine, pipeline: Path, tmp_path: Path) -> None:
+    """Sweeps write reports of logs with findings: a launch without any is named, and leads nowhere."""
+    linked = {}
+    for job_id in ("77", "88"):
+        assert 0 == iomine("report", job_id, "--warehouse", pipeline, "--out", tmp_path).exit_code
+        page = (tmp_path / f"job.blue.{job_id}.html").read_text()
+        linked[job_id] = set(re.findall(r'href="([0-9a-f]{16})[.]html', page))
+    assert {"77": {f"{number:016x}" for number in range(30)}, "88": set()} == linked
+    assert f"<code>{100:016x}</code>" in page
