@@ -1,10 +1,13 @@
 """What a browser would make of a page, and names that try to make something else of it."""
 
 from html.parser import HTMLParser
+from urllib.parse import unquote
 
 # Tags that are never closed, and those that may not stand within a paragraph.
 VOID = {"meta", "link", "rect", "image", "path", "input"}
 BLOCKS = {"details", "div", "dl", "table", "section", "p", "ul", "pre"}
+# What names other elements of the page by their ids.
+_NAMING = {"aria-labelledby", "aria-describedby", "aria-controls", "for"}
 HOSTILE = {
     "tag": "<script>alert(1)</script>",
     "quotes": "\"' onmouseover='alert(1)' x=\"",
@@ -17,16 +20,18 @@ HOSTILE = {
 
 
 class Outline(HTMLParser):
-    """What a browser would make of a page: tags that nest, and the texts between them."""
+    """What a browser would make of a page: tags that nest, the texts between them, and ids, to which labels and links lead."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
         self.open: list[str] = []
         self.ids: list[str] = []
+        self.named: set[str] = set()
         self.text = ""
         self.tags: set[str] = set()
         self.feed(html)
         assert self.open == []
+        assert set() == self.named - set(self.ids)
 
     def handle_starttag(self, tag, attrs) -> None:
         """A tag begins: it holds no script and no style, and no block stands in a paragraph."""
@@ -36,6 +41,9 @@ class Outline(HTMLParser):
         assert tag not in BLOCKS or "p" not in self.open
         if "id" in values:
             self.ids.append(values["id"])
+        self.named |= {name for key in _NAMING & values.keys() for name in values[key].split()}
+        if values.get("href", "").startswith("#"):
+            self.named.add(unquote(values["href"][1:]))
         if tag not in VOID:
             self.open.append(tag)
 
