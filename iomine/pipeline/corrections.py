@@ -25,7 +25,7 @@ from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS, roll_up
 from iomine.pipeline.judging.system_state import USUAL_NIGHTS
 from iomine.pipeline.notes import Note
 from iomine.pipeline.publish import publish
-from iomine.pipeline.reports import due, note_due, retire
+from iomine.pipeline.reports import due, list_reports, note_due, retire
 from iomine.pipeline.site.collectors import site_collectors
 from iomine.pipeline.site.fabric import site_fabric
 from iomine.pipeline.site.retention import tables_of_logs
@@ -129,6 +129,7 @@ def forget(warehouse: Warehouse, matter: Matter) -> None:
         publish(warehouse, triggers.values(), lake.snapshot)
     # Reports of logs that are gone, of whatever age.
     retire(warehouse, _ALL_NIGHTS)
+    list_reports(warehouse)
 
 
 def move(warehouse: Warehouse, matter: Matter, cluster: str) -> None:

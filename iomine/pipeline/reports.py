@@ -24,7 +24,9 @@ from iomine.pipeline.notes import LogPlace, Note
 from iomine.pipeline.workers.model import Item, Workers
 from iomine.report.facts import Place, which
 from iomine.report.job import JobPlace, job_of_page, job_page_name
-from iomine.report.write import Written, write_jobs, write_reports, write_shared
+from iomine.report.page import INDEX_PAGE
+from iomine.report.write import Written, write_index, write_jobs, write_reports, write_shared
+from iomine.sharing import kept_from_others
 from iomine.sources.garbage import without_collection
 from iomine.sqltext import quoted
 from iomine.triggers.site import with_published
@@ -126,6 +128,10 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
         for _, (of_piece, new_faults) in hands.map(job_piece, even_pieces(jobs, hands.capacity()), warehouse.database, folder):
             new += of_piece
             faults += new_faults
+        try:
+            list_reports(warehouse)
+        except (UsageError, LimitError) as error:
+            faults.append(f"The list of reports cannot be written: {error}")
     due(warehouse).strike(nights)
     due_logs(warehouse).strike(logs)
     return Reported(len(places), new, tuple(faults))
@@ -141,6 +147,18 @@ def even_pieces(items: Sequence[Item], hands: int) -> list[Sequence[Item]]:
     rounds = ceil(len(items) / (PIECE * hands))
     size = max(_SMALLEST_PIECE, ceil(len(items) / (rounds * hands))) if items else 1
     return [items[first : first + size] for first in range(0, len(items), size)]
+
+
+def list_reports(warehouse: Warehouse) -> None:
+    """Writes the list of reports that are there now, if there ever was one.
+
+    Raises:
+        WarehouseError: files cannot be read or written.
+    """
+    folder = warehouse.root / _FOLDER
+    if (folder / INDEX_PAGE).exists():
+        with kept_from_others(), _asking(open_catalog(warehouse.database, _LIMITS), folder) as ask:
+            write_index(ask, folder)
 
 
 def retire(warehouse: Warehouse, days: int) -> int:

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -21,10 +22,13 @@ from iomine.report.pair import Pair
 from iomine.report.pair_page import on_one_scale, pair_page
 from iomine.report.radial import Radial, radials_of
 from iomine.report.trace import Trace, traces_of
-from iomine.views.answers import Ask
+from iomine.views.answers import Ask, rows_of
+from iomine.views.questions import question
 
 # As many as are gathered at once.
 _AT_ONCE: Final = 1000
+# As far back as the dashboard goes.
+_LISTED_NIGHTS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +62,29 @@ def write_reports(ask: Ask, places: Iterable[Place], folder: Path) -> Iterator[W
 
 
 def write_shared(folder: Path) -> None:
-    """Writes what pages in a folder share: the style sheet, the script, all triggers, and where to look for other runs."""
+    """Writes what pages in a folder share: the style sheet, the script, all triggers, and, unless there is one, an index."""
     (folder / "assets").mkdir(parents=True, exist_ok=True)
     for name, text in shared_assets().items():
         _replace(folder / "assets" / name, text.encode())
     _replace(folder / TRIGGERS_PAGE, triggers_page().encode())
-    _replace(folder / INDEX_PAGE, rendered("index.html.j2").encode())
+    if not (folder / INDEX_PAGE).exists():
+        _replace(folder / INDEX_PAGE, rendered("index.html.j2", users=()).encode())
+
+
+def write_index(ask: Ask, folder: Path) -> None:
+    """Writes the page to which reports lead: of each user the newest reports in the folder.
+
+    Args:
+        ask: answers queries over the published views.
+        folder: holds the reports.
+    """
+    runs = []
+    for run in rows_of(ask(question("reports/newest"), {"night_count": _LISTED_NIGHTS})):
+        if (folder / f"{run['log_id']}.html").exists():
+            job = job_page_name(run["cluster"], run["job_id"])
+            runs.append(run | {"job_page": job if job and (folder / job).exists() else None})
+    users = [(user, list(of_user)) for user, of_user in groupby(runs, key=itemgetter("user"))]
+    _replace(folder / INDEX_PAGE, rendered("index.html.j2", users=users, night_count=_LISTED_NIGHTS).encode())
 
 
 def _written(ask: Ask, batch: Sequence[Facts], folder: Path) -> Iterator[Written]:

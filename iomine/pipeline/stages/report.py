@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
-from iomine.pipeline.reports import report_due, retire
+from iomine.pipeline.reports import list_reports, report_due, retire
 from iomine.pipeline.site.retention import days_of_reports
 from iomine.pipeline.stages.context import Counts, Sweep
 from iomine.pipeline.stages.pack import pack_old
@@ -53,15 +53,15 @@ class Summary:
 
 
 def report(sweep: Sweep, published: Published) -> Summary:
-    """Writes reports that have changed, drops those past their days, and packs logs past theirs.
+    """Writes reports that have changed, drops those past their days, lists the others, and packs logs past theirs.
 
     Raises:
         WarehouseError: files cannot be read or written.
         WorkersError: workers were lost.
     """
     reported = report_due(sweep.warehouse, sweep.pool.workers)
-    if days := days_of_reports(sweep.days):
-        retire(sweep.warehouse, days)
+    if (days := days_of_reports(sweep.days)) and retire(sweep.warehouse, days):
+        list_reports(sweep.warehouse)
     packed = pack_old(sweep, published)
     judged = published.committed.judged
     staged = judged.merged.staged

@@ -1,8 +1,10 @@
 """Reports that sweeps write."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import darshan
 import pytest
@@ -36,6 +38,11 @@ def reports(settings: Settings) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in (settings.warehouse / "reports").iterdir() if path.is_file()}
 
 
+def listed(settings: Settings) -> set[str]:
+    """Logs to whose reports the index leads."""
+    return set(re.findall(r'href="([0-9a-f]{16})[.]html"', (settings.warehouse / "reports" / "index.html").read_text()))
+
+
 class KilledError(BaseException):
     """Stands for a death that no code of the sweep sees."""
 
@@ -63,6 +70,9 @@ def test_reports_of_a_sweep_that_died_are_written_by_the_next_and_then_stay(
         assert f'id="{code}"' in (settings.warehouse / path).read_text()
         assert (settings.warehouse / path).with_suffix(".json").exists()
     assert due(warehouse).noted() == []
+    users = column(settings.warehouse, 'SELECT DISTINCT coalesce("user", uid::VARCHAR) FROM findings')
+    assert {link.split("/")[1].split(".")[0] for link in links} == listed(settings)
+    assert all(f'id="user={quote(user)}"' in (settings.warehouse / "reports/index.html").read_text() for user in users)
     before = reports(settings)
     assert len(before) == 2 * len(links) + 2  # the triggers' page, and the index
     due(warehouse).add([("default", night) for night in column(settings.warehouse, "SELECT DISTINCT night FROM logs")])
@@ -108,6 +118,7 @@ def test_reports_leave_after_their_days(settings: Settings) -> None:
     assert set(of_newest) == {path.stem for path in folder.glob("*.json")}
     shared = {"triggers.html", "index.html"}
     assert {f"{log_id}.html" for log_id in of_newest} | shared == {path.name for path in folder.glob("*.html")}
+    assert set(of_newest) == listed(settings)
     assert (folder / "note.txt").exists()
 
 
