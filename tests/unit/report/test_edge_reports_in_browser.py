@@ -62,8 +62,8 @@ LOGS: Mapping[str, Callable[[], Blueprint]] = {
 COUNTED_LOGS = {"no trace", "no heat map"}
 # Nothing follows from the trace that is out of the run.
 TRACED_LOGS = {"one rank", "many ranks", "many files"}
-# What is wrong with a page, found where it is shown: headings that leave out a level, names and controls without a word, and
-# text that is too faint. Pictures on canvas are tested by their colours.
+# What is wrong with a page, found where it is shown: headings that leave out a level, names and controls without a word, tiles
+# that cut their text, and text that is too faint. Pictures on canvas are tested by their colours.
 FAULTS = """() => {
     const faults = [];
     // What is folded has no words while it is.
@@ -80,6 +80,9 @@ FAULTS = """() => {
     }
     const ids = [...document.querySelectorAll("[id]")].map(each => each.id);
     if (new Set(ids).size !== ids.length) faults.push("an id twice");
+    for (const each of document.querySelectorAll(".tiles dd")) {
+        if (each.scrollWidth > each.clientWidth) faults.push(`a tile cuts ${each.textContent}`);
+    }
     const parsed = css => { const [r, g, b, a = 1] = css.match(/[\\d.]+/g).map(Number); return { r, g, b, a }; };
     const light = channel => (channel /= 255) <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
     const luminance = ({ r, g, b }) => 0.2126 * light(r) + 0.7152 * light(g) + 0.0722 * light(b);
