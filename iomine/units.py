@@ -100,10 +100,15 @@ def core_time(core_seconds: float, whole_core_seconds: float | None) -> str:
     return _core_units(core_seconds, "core-second")
 
 
-def _core_units(count: float, unit: str) -> str:
+def core_digits(count: float) -> str:
+    """A number of core-hours or core-seconds in three digits and two decimals at most, as all pages and mails have it."""
     if count < _LEAST:
-        return f"less than {_LEAST} {unit}s"
-    shown = f"{count:,.0f}" if count >= _HUNDRED else f"{count:.3g}" if count >= _TEN else f"{round(count, 2):g}"
+        return f"less than {_LEAST}"
+    return f"{count:,.0f}" if count >= _HUNDRED else f"{count:.3g}" if count >= _TEN else f"{round(count, 2):g}"
+
+
+def _core_units(count: float, unit: str) -> str:
+    shown = core_digits(count)
     return f"{shown} {unit}" if shown == "1" else f"{shown} {unit}s"
 
 

@@ -37,7 +37,8 @@ _SPANS: Final = {7: "a week", 14: "two weeks", 30: "a month"}
 _SLOWER: Final = 1.1
 ABOUT_COSTS: Final = (
     "Core-hours are the time that ranks spent in these requests, summed over ranks. Time that several entries are about is "
-    "counted once, so they add up; not all of it can be saved. Time in which other ranks stood idle comes on top."
+    "counted once, so they add up, but for the rounding of each; not all of it can be saved. "
+    "Time in which other ranks stood idle comes on top."
 )
 SLOWED_TITLE: Final = "Slow runs, not caused by the program"
 UNEXPLAINED_TITLE: Final = "Slow runs without a known cause"

@@ -60,7 +60,7 @@ _NIGHTS: Final = Panel(
 _CAUSES: Final = Panel(
     "causes",
     "What to change",
-    "Causes of what is found in these runs, the costliest first; a report has all signs of its causes.",
+    "Causes of what is found in these runs, the costliest first, each rounded; a report has all signs of its causes.",
     "web/subject_causes",
     (
         Column("title", "What it is"),

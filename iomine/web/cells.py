@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from iomine.report.page import label, name
 from iomine.schema import Kind, field, is_word
-from iomine.units import human_bytes, human_seconds, ost_name, target_name
+from iomine.units import core_digits, human_bytes, human_seconds, ost_name, target_name
 
 NOTHING: Final = "\N{EN DASH}"
 _HUNDRED: Final = 100
@@ -27,6 +27,7 @@ _ENDINGS: Final = {"_count": Kind.COUNT, "_hours": Kind.NUMBER}
 # Ratios of a part to its whole; others say how many times.
 _SHARES: Final = frozenset({"io_ratio", "cost_ratio", "logged_ratio", "finding_log_ratio", "user_ratio", "repeat_ratio"})
 
+_CORE_HOURS: Final = "core_hours"
 _TARGETS: Final = frozenset({"target", "busiest_target"})
 
 
@@ -84,6 +85,8 @@ def shown(column: str, value: float) -> str:
         return str(value)
     if column in _SHARES:
         return _percent(value)
+    if column.endswith(_CORE_HOURS) and value > 0:
+        return core_digits(value)
     in_words = _IN_WORDS.get(kind_of(column))
     if in_words is not None:
         return in_words(value)

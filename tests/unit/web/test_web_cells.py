@@ -1,0 +1,15 @@
+"""Values in tables of pages."""
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from iomine.units import core_hours
+from iomine.web.cells import shown
+
+
+@given(hours=st.floats(1e-9, 1e9))
+@example(hours=0.0219)
+@example(hours=0.00114)
+def test_a_cost_has_the_same_digits_in_a_table_as_in_a_sentence(hours: float) -> None:
+    """A page's sentence, a table below it and a mail print a cost alike."""
+    assert core_hours(3600 * hours).rpartition(" ")[0] == shown("cost_core_hours", 3600 * hours / 3600)
