@@ -79,7 +79,8 @@ DERIVED = {
     ),
     **defined(
         Kind.SECONDS,
-        request_seconds="Time in requests, summed over ranks; syncs, which Darshan adds to writes, are taken off.",
+        request_seconds="Time in requests, summed over ranks; Darshan's counters add syncs to writes: file_requests takes them "
+        "off, the time on an OST that counters give has them.",
     ),
     **defined(
         Kind.LABEL,
