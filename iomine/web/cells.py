@@ -25,7 +25,9 @@ _NUMERIC: Final = frozenset(
 )
 _ENDINGS: Final = {"_count": Kind.COUNT, "_hours": Kind.NUMBER}
 # Ratios of a part to its whole; others say how many times.
-_SHARES: Final = frozenset({"io_ratio", "cost_ratio", "logged_ratio", "finding_log_ratio", "user_ratio", "repeat_ratio"})
+_SHARES: Final = frozenset(
+    ("io_ratio", "cost_ratio", "logged_ratio", "finding_log_ratio", "user_ratio", "repeat_ratio", "neighbour_ratio")
+)
 
 _CORE_HOURS: Final = "core_hours"
 _TARGETS: Final = frozenset({"target", "busiest_target"})
