@@ -18,6 +18,7 @@ Each hands all its arguments to `super().__init__`, so it survives the trip from
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
+from pathlib import Path
 
 
 class IomineError(Exception):
@@ -89,12 +90,16 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 @contextmanager
-def as_output_errors() -> Iterator[None]:
-    """Says of a file that cannot be written that another place may do."""
+def as_output_errors(out: Path | str = "The output") -> Iterator[None]:
+    """Says of a file that cannot be written that another place may do.
+
+    Args:
+        out: what is written, for errors that name no file, as those of a full disk.
+    """
     try:
         yield
     except BrokenPipeError:
         # Nobody reads stdout any more, which is no fault of a file.
         raise
     except OSError as error:
-        raise OutputError(f"{error.filename} cannot be written ({error.strerror}): name another place.") from error
+        raise OutputError(f"{error.filename or out} cannot be written ({error.strerror}): name another place.") from error

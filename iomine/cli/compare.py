@@ -188,7 +188,7 @@ def _compare_runs(
     with open_catalog(database_of(warehouse)) as con, with_published(ask := partial(answer_own, con)):
         pair = gather_pair(ask, first, second)
         if file is not None:
-            with as_output_errors():
+            with as_output_errors(file):
                 if out is not None:
                     write_shared(out)
                 write_pair(ask, pair, file, standalone=standalone is not None, run_count=run_count)

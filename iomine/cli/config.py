@@ -95,5 +95,7 @@ def _migrate(warehouse: Path) -> None:
             file.rename(file.with_name(f"{file.name}.merged"))
         made.with_suffix(".new").replace(made)
     except OSError as error:
-        raise OutputError(f"{error.filename} cannot be written ({error.strerror}): run it as the warehouse's owner.") from error
+        raise OutputError(
+            f"{error.filename or made} cannot be written ({error.strerror}): run it as the warehouse's owner."
+        ) from error
     typer.echo(f"{made} has the settings of these files, kept as NAME.merged: {', '.join(file.name for file in files)}")

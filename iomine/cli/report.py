@@ -46,7 +46,12 @@ def command(
         raise UsageError(f"No log of job {what} was swept: there is nothing to report.")
     nights = [place.night for place in places]
     jobs = [JobPlace(asked.cluster, asked.id, min(nights), max(nights))] if len(places) > 1 else []
-    with open_for_logs(database, which(places)) as con, as_output_errors(), with_published(ask := partial(answer_own, con)):
+    folder = out or warehouse / "reports"
+    with (
+        open_for_logs(database, which(places)) as con,
+        as_output_errors(standalone or folder),
+        with_published(ask := partial(answer_own, con)),
+    ):
         if standalone is not None:
             if jobs:
                 write_standalone_job(next(jobs_of(ask, jobs)), standalone)
@@ -54,7 +59,6 @@ def command(
                 write_standalone(ask, next(gather(ask, places)), standalone)
             typer.echo(standalone)
             return
-        folder = out or warehouse / "reports"
         write_shared(folder)
         for written in chain(write_jobs(ask, jobs, folder), write_reports(ask, places, folder)):
             typer.echo(written.page)

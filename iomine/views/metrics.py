@@ -68,7 +68,7 @@ def write_textfile(out: Path, database: Path) -> None:
     content = as_prometheus(_registry(database, datetime.now(UTC)))
     # Files that do not end in .prom are not read.
     new = out.with_name(f".{out.name}.new")
-    with as_output_errors():
+    with as_output_errors(out):
         new.write_bytes(content)
         new.chmod(0o644)
         new.replace(out)

@@ -12,6 +12,15 @@ def test_a_file_that_cannot_be_written_is_named() -> None:
         raise OSError(28, "No space left", "/full/report.html")
 
 
+def test_a_full_disk_is_named_by_what_was_written() -> None:
+    """The error of a write, unlike that of an open, knows no file."""
+    with (
+        pytest.raises(OutputError, match=r"^/full/iomine\.prom cannot be written \(No space"),
+        as_output_errors("/full/iomine.prom"),
+    ):
+        raise OSError(28, "No space left on device")
+
+
 def test_a_reader_who_has_left_is_no_fault_of_a_file() -> None:
     """As in `iomine report JOB | head -1`: the command ends as any program does then."""
     with pytest.raises(BrokenPipeError), as_output_errors():

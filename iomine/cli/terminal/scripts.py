@@ -28,5 +28,7 @@ def write_scripts(folder: Path, texts: Mapping[str, str]) -> list[Path]:
             script.chmod(_RUNNABLE)
             scripts.append(script)
     except OSError as error:
-        raise OutputError(f"{error.filename} cannot be written ({error.strerror}): name another folder with --replay.") from error
+        raise OutputError(
+            f"{error.filename or folder} cannot be written ({error.strerror}): name another folder with --replay."
+        ) from error
     return scripts
