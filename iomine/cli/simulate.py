@@ -17,9 +17,10 @@ def command(
     logs: Annotated[int, typer.Option("--logs", metavar="N", min=0, help="Darshan logs in all.")] = 1000,
     seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="The same seed gives the same facility.")] = 0,
     days: Annotated[int, typer.Option("--days", metavar="D", min=1, help="Nights that the logs are spread over.")] = 7,
-    start: Annotated[dt.datetime, typer.Option("--start", metavar="DATE", formats=["%Y-%m-%d"], help="First day.")] = dt.datetime(
-        2026, 1, 5, tzinfo=dt.UTC
-    ),
+    start: Annotated[
+        dt.datetime,
+        typer.Option("--start", metavar="DATE", formats=["%Y-%m-%d"], help="First day.", show_default="2026-01-05"),
+    ] = dt.datetime(2026, 1, 5, tzinfo=dt.UTC),
     dxt_ratio: Annotated[float, typer.Option("--dxt-ratio", metavar="R", min=0, max=1, help="Share of logs with traces.")] = 0.1,
     heatmap_ratio: Annotated[
         float, typer.Option("--heatmap-ratio", metavar="R", min=0, max=1, help="Share of logs with heat maps.")
