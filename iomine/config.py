@@ -24,7 +24,8 @@ def config_of(warehouse: Path) -> Path | None:
         UsageError: the file cannot be read.
     """
     named = named_config()
-    if named is not None and warehouse_of(named) == warehouse.absolute():
+    # One folder has many paths: relative ones, and those with symbolic links in them.
+    if named is not None and os.path.realpath(warehouse_of(named)) == os.path.realpath(warehouse):
         return named
     own = warehouse / CONFIG_FILE
     return own if own.exists() else None
@@ -37,15 +38,17 @@ def named_config() -> Path | None:
     return HOST_CONFIG if HOST_CONFIG.exists() else None
 
 
-def warehouse_of(config: Path) -> Path | None:
-    """The warehouse that an `iomine.toml` names, None where it names none.
+def warehouse_of(config: Path) -> Path:
+    """The warehouse that an `iomine.toml` names: where it names none, the folder in which it lies.
 
     Raises:
-        UsageError: the file cannot be read, or its warehouse is no path from the root on.
+        UsageError: the file cannot be read, its warehouse is no path from the root on, or the file of the host names none.
     """
-    named = read_config(config).get("warehouse")
-    if named is None:
-        return None
+    named = read_config(config).get("warehouse", "")
+    if named == "" and config == HOST_CONFIG:
+        raise UsageError(f'{config} names no warehouse: write a line such as warehouse = "/data/iomine".')
+    if named == "":
+        return config.absolute().parent
     if not isinstance(named, str) or not named.startswith("/"):
         raise UsageError(f"{config}: warehouse must be a folder from the root on, such as /data/iomine, not {named!r}.")
     return Path(named)

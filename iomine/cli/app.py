@@ -77,5 +77,5 @@ def _iomine(
         os.environ[CONFIG_VARIABLE] = str(config.absolute())
     named = named_config()
     # Commands, and processes that they start, take their warehouse from there.
-    if named is not None and "IOMINE_WAREHOUSE" not in os.environ and (warehouse := warehouse_of(named)):
-        os.environ["IOMINE_WAREHOUSE"] = str(warehouse)
+    if named is not None and "IOMINE_WAREHOUSE" not in os.environ:
+        os.environ["IOMINE_WAREHOUSE"] = str(warehouse_of(named))

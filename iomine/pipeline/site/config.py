@@ -84,6 +84,14 @@ class NightlySettings(SiteSettings):
     site: Line = setting("", "Folder that gets dashboard, tables and reports as files for a web server; empty: none.")
     metrics: Line = setting("", "File that gets figures for Prometheus's node_exporter after each sweep; empty: none.")
 
+    @model_validator(mode="after")
+    def _is_fit(self) -> Self:
+        for name in ("outbox", "site", "metrics"):
+            # Timers and people run the command in different folders.
+            if (path := getattr(self, name)) and not path.startswith("/"):
+                raise UsageError(f"nightly.{name} must be a path from the root on, such as /data/iomine/{name}, not {path!r}.")
+        return self
+
 
 class SiteConfig(SiteSettings):
     """All of it."""

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from iomine.config import CONFIG_VARIABLE, config_of
+from iomine.config import CONFIG_VARIABLE, config_of, warehouse_of
 from iomine.errors import InputError, UsageError
 from iomine.lake import Warehouse
 from iomine.pipeline.digest import site_settings
-from iomine.pipeline.nightly import clusters_of, sweep_of
+from iomine.pipeline.ingest.find import check
+from iomine.pipeline.nightly import absent_of, clusters_of, sweep_of
 from iomine.pipeline.site.config import FILES, SiteConfig, folders, known_settings, merged, problems, setting_named, site_config
 from iomine.pipeline.site.retention import site_retention
 from iomine.pipeline.site.triggers import site_triggers
@@ -83,6 +84,7 @@ def test_what_stands_twice_is_refused(root):
         ("[workers]\ncount = 2\nslurm = true", "three ways to get workers"),
         ("warehouse = ", r"iomine\.toml: This is not TOML"),
         ("[nightly]\nsite = 3", "nightly.site must be text, not 3"),
+        ("[nightly]\nmetrics = 'iomine.prom'", "nightly.metrics must be a path from the root on, such as .*, not 'iomine.prom'"),
     ],
 )
 def test_what_is_wrong_is_said_once(tmp_path, text, sentence):
@@ -103,6 +105,30 @@ def test_a_file_speaks_for_the_warehouse_that_it_names(tmp_path, monkeypatch):
     monkeypatch.setenv(CONFIG_VARIABLE, str(named))
     assert ("named", "own") == (site_settings(mine).from_name, site_settings(other).from_name)
     assert (named, other / "iomine.toml") == (config_of(mine), config_of(other))
+
+
+def test_a_warehouse_is_the_same_by_all_its_paths(tmp_path, monkeypatch):
+    """Whoever names it by a relative path or a symbolic link gets its settings too, such as who may see what."""
+    warehouse = tmp_path / "warehouse"
+    warehouse.mkdir()
+    (tmp_path / "link").symlink_to(warehouse)
+    named = tmp_path / "site.toml"
+    named.write_text(f'warehouse = "{warehouse}"')
+    monkeypatch.setenv(CONFIG_VARIABLE, str(named))
+    monkeypatch.chdir(warehouse)
+    assert {named} == {config_of(Path(path)) for path in (tmp_path / "link", "../warehouse", ".", warehouse)}
+
+
+def test_a_file_that_names_no_warehouse_speaks_for_its_folder(tmp_path, monkeypatch):
+    """A misspelt `warehouse` is found there; in the file of the host, whose folder is none, it is refused."""
+    named = tmp_path / "site.toml"
+    named.write_text('warehose = "/data/iomine"')
+    monkeypatch.setenv(CONFIG_VARIABLE, str(named))
+    assert tmp_path == warehouse_of(named)
+    assert [f"{named}: There is no site setting warehose: did you mean warehouse?"] == list(problems(tmp_path))
+    monkeypatch.setattr("iomine.config.HOST_CONFIG", named)
+    with pytest.raises(UsageError, match=r'site\.toml names no warehouse: write a line such as warehouse = "/data/iomine"\.'):
+        config_of(tmp_path)
 
 
 def test_older_files_are_merged(tmp_path):
@@ -179,6 +205,22 @@ def test_a_night_is_swept_from_the_folders_that_are_there(tmp_path):
     assert ((tmp_path / "2026-03-01",), (), "x", 3) == (settings.paths, settings.stats, settings.cluster, settings.workers)
     with pytest.raises(InputError, match="None of the folders of x is there for 2026-03-05"):
         sweep_of(config, tmp_path / "w", "x", dt.date(2026, 3, 5))
+    assert [f"{tmp_path}/none has nothing for 2026-03-01: mount it, or mend clusters.x.stats."] == absent_of(
+        config, "x", dt.date(2026, 3, 1)
+    )
+
+
+def test_a_folder_that_cannot_be_looked_at_is_swept(tmp_path, monkeypatch):
+    """The sweep says why it cannot, as for every folder that it is given; what lies there is not passed over."""
+    config = SiteConfig.parse(f'[clusters.x]\nlogs = ["{tmp_path}/closed"]\ndays = 1')
+
+    def refuse(path: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "stat", refuse)
+    settings = sweep_of(config, tmp_path / "w", "x", dt.date(2026, 3, 1))
+    with pytest.raises(InputError, match="closed cannot be looked at: Permission denied"):
+        check(settings.paths)
 
 
 def test_unknown_clusters_are_named():
