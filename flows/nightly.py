@@ -7,6 +7,7 @@ from pathlib import Path
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
+from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
 from iomine.errors import InputError, IomineError
@@ -15,7 +16,7 @@ from iomine.flows.sweep import sweep
 from iomine.lake import Warehouse
 from iomine.pipeline.backfill import Backfill, nights
 from iomine.pipeline.emptiness import emptiness
-from iomine.pipeline.nightly import clusters_of, sweep_of
+from iomine.pipeline.nightly import absent_of, clusters_of, sweep_of
 from iomine.pipeline.notices import notify
 from iomine.pipeline.site.config import NightlySettings, site_config
 from iomine.pipeline.sweep import Settings, Summary
@@ -54,6 +55,8 @@ def nightly(warehouse: Path, cluster: str | None = None, night: date | None = No
     for name in clusters_of(config, cluster):
         try:
             settings = sweep_of(config, warehouse, name, night)
+            for absent in absent_of(config, name, night):
+                get_run_logger().warning(absent)
             summary = _swept(settings, night)
             if not allow_empty and (sentence := emptiness(settings, summary)):
                 raise InputError(sentence)

@@ -86,15 +86,18 @@ def _status_of(do: Callable[[], int]) -> int:
 
 def _sweep(config: "SiteConfig", warehouse: Path, cluster: str, night: dt.date, allow_empty: bool) -> int:
     from iomine.cli.terminal.sweeps import check_found, show, status_of, swept
-    from iomine.pipeline.nightly import sweep_of
+    from iomine.pipeline.nightly import absent_of, sweep_of
 
     typer.echo(f"{cluster}, {night}")
     settings = sweep_of(config, warehouse, cluster, night)
+    absent = absent_of(config, cluster, night)
+    for sentence in absent:
+        say(sentence)
     summary = swept(settings)
     show(summary, warehouse, as_json=False)
     if not allow_empty:
         check_found(settings, summary)
-    return status_of(summary, summary.statistics)
+    return status_of(summary, summary.statistics) or (3 if absent else 0)
 
 
 def _after(after: "NightlySettings", warehouse: Path) -> Iterator[Callable[[], int]]:

@@ -1,5 +1,6 @@
 """A night as the site's settings describe it: what is swept of each cluster."""
 
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 
@@ -36,10 +37,10 @@ def sweep_of(config: SiteConfig, warehouse: Path, cluster: str, night: date, day
         InputError: none of the folders of logs is there.
     """
     given, workers = config.clusters[cluster], config.workers
-    logs, stats = (folders(patterns, night, days or given.days) for patterns in (given.logs, given.stats))
-    there = tuple(path for path in logs if path.exists())
-    if logs and not there:
-        missing = ", ".join(map(str, logs))
+    days = days or given.days
+    there = _there(given.logs, night, days)
+    if given.logs and not there:
+        missing = ", ".join(map(str, folders(given.logs, night, days)))
         raise InputError(
             f"None of the folders of {cluster} is there for {night}: {missing}. Mount them, or mend clusters.{cluster}.logs."
         )
@@ -50,5 +51,31 @@ def sweep_of(config: SiteConfig, warehouse: Path, cluster: str, night: date, day
         workers.scheduler or None,
         workers.count or None,
         slurm=workers.slurm,
-        stats=tuple(path for path in stats if path.exists()),
+        stats=_there(given.stats, night, days),
     )
+
+
+def absent_of(config: SiteConfig, cluster: str, night: date) -> list[str]:
+    """A sentence for each place of a cluster's logs or statistics that has nothing for a night, not even an empty folder."""
+    given = config.clusters[cluster]
+    return [
+        f"{pattern} has nothing for {night}: mount it, or mend clusters.{cluster}.{name}."
+        for name, patterns in (("logs", given.logs), ("stats", given.stats))
+        for pattern in patterns
+        if not _there([pattern], night, given.days)
+    ]
+
+
+def _there(patterns: Iterable[str], night: date, days: int) -> tuple[Path, ...]:
+    return tuple(path for path in folders(patterns, night, days) if _is_there(path))
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        # The sweep says why it cannot be looked at.
+        return True
+    return True

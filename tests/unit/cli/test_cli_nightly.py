@@ -77,6 +77,15 @@ def test_a_night_is_swept_and_what_fails_is_named(iomine, site):
     assert (2, "error", True) == (missing.exit_code, failure["level"], "edison" in failure["message"])
 
 
+def test_a_place_of_statistics_that_is_not_there_is_named(iomine, site, tmp_path):
+    """The night is done in part: what the statistics would have told is unknown."""
+    site.write_text(site.read_text().replace("[clusters.gone]\n", f'stats = ["{tmp_path}/collectd/%Y-%m-%d"]\n[clusters.gone]\n'))
+    result = iomine("--config", site, "nightly", "--date", "2017-03-20", "--cluster", "edison")
+    assert 3 == result.exit_code
+    assert f"{tmp_path}/collectd/%Y-%m-%d has nothing for 2017-03-20: mount it, or mend clusters.edison.stats." in result.stderr
+    assert "1 found = 1 ingested + 0 known + 0 rejected" in result.stdout
+
+
 @pytest.mark.proof
 def test_a_range_is_swept_night_by_night(iomine, site):
     """Nights without a folder are named; no mail is written, and the others are swept in the order that is asked for."""
