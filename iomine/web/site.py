@@ -1,14 +1,16 @@
 """The same pages as files, for any web server: the dashboard, the tables that its numbers lead to, and the reports.
 
-The dashboard's file is put in place last and names a folder of tables that is made for it, so a reader sees all of the old site
-or all of the new one. The folder before it stays until the next time, for those who have the old dashboard open.
+The pages that are not in it name a folder of tables that is made for them, and are put in place last, so a reader sees all of the
+old site or all of the new one. The folder before it stays until the next time, for those who have the old dashboard open.
 """
 
+import fcntl
 import hashlib
 import os
 import shutil
 import uuid
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
@@ -202,8 +204,7 @@ def write_site(
     wanted = _logs_of(session, window) if only_window else None
     try:
         make_folder(out, group)
-        with kept_from_others():
-            (out / _MARK).touch()
+        with kept_from_others(), _alone(out):
             count = _copy_reports(reports, out / "reports", wanted)
             with with_published(session.ask):
                 write_shared(out / "reports")
@@ -214,6 +215,16 @@ def write_site(
         ) from error
 
 
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Waits for another process that writes the same site, whose tables would be tidied away while it writes them."""
+    with (out / _MARK).open("ab") as mark:
+        # Without locks two are told apart by nothing; `iomine doctor` says what file systems a warehouse needs.
+        with suppress(OSError):
+            fcntl.flock(mark, fcntl.LOCK_EX)
+        yield
+
+
 def _check(out: Path) -> None:
     if out.exists() and not (out / _MARK).exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out} exists already and is no site: name a folder that is new or empty.")
@@ -221,18 +232,32 @@ def _check(out: Path) -> None:
 
 def _write_pages(session: Session, window: Window, out: Path, most: int) -> tuple[int, int]:
     """Writes the dashboard, its tables, and pages about one thing; returns how many these are."""
+    folder = f"{_TABLES}{uuid.uuid4().hex[:12]}"
+    try:
+        here, made = _write_into(folder, session, window, out, most)
+    except BaseException:
+        # On a full disk, half a folder for each night that fails would take what room is left.
+        shutil.rmtree(out / folder, ignore_errors=True)
+        raise
+    before = _folder_of(out / "index.html")
+    for name, page in made.items():
+        _replace(out / name, page)
+    _tidy(out, {folder, before})
+    return len(here.tables), len(here.subjects)
+
+
+def _write_into(folder: str, session: Session, window: Window, out: Path, most: int) -> tuple[FileLinks, dict[str, str]]:
+    """Writes what no reader is led to yet; returns the links, and the pages that lead there, the dashboard last."""
     (out / "assets").mkdir(exist_ok=True)
     _replace(out / "assets" / pages.style_name(), pages.style())
     for name in pages.SCRIPTS:
         _replace(out / "assets" / pages.script_name(name), pages.script(name))
     reports = {path.stem for path in (out / "reports").glob(f"*{_PAGE}")}
-    folder = f"{_TABLES}{uuid.uuid4().hex[:12]}"
     circles = _circles_of(session, window)
     names = {cluster: f"circle-{number}.html" if number else "circle.html" for number, cluster in enumerate(circles)}
     here = FileLinks("", folder, reports, fabrics=_fabric_names(session, window), circles=names, takes_notes=True)
     index = pages.dashboard(session, window, here)
-    for cluster, circle in circles.items():
-        _replace(out / names[cluster], pages.circle_page(session, circle, here, _MOST_LINKS))
+    made = {names[cluster]: pages.circle_page(session, circle, here, _MOST_LINKS) for cluster, circle in circles.items()}
     for subject in subjects_of(session, window):
         here.about(subject)
     (out / folder).mkdir()
@@ -240,7 +265,7 @@ def _write_pages(session: Session, window: Window, out: Path, most: int) -> tupl
         of = _fabric_of(session, window, cluster, here)
         address = f"{folder}/fabric-{number}"
         _write_parts(Fabric(session.ask, of), out / address)
-        _replace(out / here.fabrics[cluster], pages.fabric_page(of, here, partial("{}/{}.js".format, address)))
+        made[here.fabrics[cluster]] = pages.fabric_page(of, here, partial("{}/{}.js".format, address))
     below = replace(here, root="../", takes_notes=False)
     index_of_names = index_script(names_of(session, window, replace(below, root="")))
     with session.held(_HELD, window.since, window.until):
@@ -251,11 +276,7 @@ def _write_pages(session: Session, window: Window, out: Path, most: int) -> tupl
             page = pages.about_page(session, About(subject, window), below)
             (out / folder / name).write_text(page, encoding="utf-8")
     (out / folder / _INDEX).write_bytes(index_of_names)
-    before = _folder_of(out / "index.html")
-    _replace(out / "reports" / INDEX_PAGE, pages.search_page("", (), below))
-    _replace(out / "index.html", index)
-    _tidy(out, {folder, before})
-    return len(here.tables), len(here.subjects)
+    return here, made | {f"reports/{INDEX_PAGE}": pages.search_page("", (), below), "index.html": index}
 
 
 def _circles_of(session: Session, window: Window) -> dict[str, CircleNight]:

@@ -1,6 +1,7 @@
 """The site of files: whole, consistent, and never half of one."""
 
 import base64
+import fcntl
 import gzip
 import json
 import re
@@ -8,6 +9,7 @@ import shutil
 import struct
 from html import unescape
 from pathlib import Path
+from threading import Thread
 from urllib.parse import urldefrag
 
 import pytest
@@ -194,9 +196,10 @@ def test_reports_of_other_machines_stay_behind(facility: Facility, session: Sess
 def test_writing_that_fails_leaves_the_old_site(
     session: Session, written: tuple[Path, Site], tmp_path: Path, reports: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Until the new site is whole, readers have all of the old one; what was left half is tidied away the next time."""
+    """Until the new site is whole, readers have all of the old one, and nothing that is half takes room."""
     out = shutil.copytree(written[0], tmp_path / "out")
     before = (out / "index.html").read_bytes()
+    old = {path: path.read_bytes() for path in out.glob("*.html")}
     made = pages.rows_page
     calls = iter(range(10))
 
@@ -208,13 +211,30 @@ def test_writing_that_fails_leaves_the_old_site(
     monkeypatch.setattr(pages, "rows_page", failing)
     with pytest.raises(OutputError, match="disk cannot be written"):
         write(session, out, reports)
-    assert before == (out / "index.html").read_bytes()
+    assert old == {path: path.read_bytes() for path in out.glob("*.html")}
+    assert 1 == len(list(out.glob("tables-*")))
     assert [] == [link for link in broken_links(out) if link[0] == "index.html"]
     monkeypatch.undo()
     write(session, out, reports)
     assert before != (out / "index.html").read_bytes()
     # The new tables, and those of the dashboard that readers may still have open.
     assert 2 == len(list(out.glob("tables-*")))
+
+
+def test_two_that_write_one_site_wait_for_each_other(session: Session, tmp_path: Path, reports: Path) -> None:
+    """Each tidies away the tables that its dashboard does not lead to, as those that the other is writing."""
+    out = tmp_path / "out"
+    write(session, out, reports)
+    new = f"{9:016x}.html"
+    (reports / new).write_text("new")
+    writer = Thread(target=write, args=(session, out, reports))
+    with (out / ".iomine-site").open("ab") as mark:
+        fcntl.flock(mark, fcntl.LOCK_EX)
+        writer.start()
+        writer.join(1)
+        assert (True, False) == (writer.is_alive(), (out / "reports" / new).exists())
+    writer.join()
+    assert (out / "reports" / new).exists()
 
 
 def test_folder_of_something_else_is_left_alone(session: Session, tmp_path: Path, reports: Path) -> None:
