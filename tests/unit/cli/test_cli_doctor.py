@@ -74,6 +74,10 @@ def test_a_copy_that_answers_from_the_original_fails(iomine, warehouse_of, tmp_p
     assert f"shows the files of {original}" in answer.stdout
     assert "shows the files" not in iomine("doctor", "--warehouse", original).stdout
 
+    original.rename(tmp_path / "gone")
+    (fault,) = _lines(iomine("doctor", "--warehouse", copy), "fail")
+    assert f"shows the files of {original}" in fault
+
 
 def test_derivations_that_failed_are_a_warning(iomine, warehouse_of) -> None:
     """What could not be worked out of logs is counted, with a log to report it with."""
