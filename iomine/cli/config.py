@@ -52,13 +52,15 @@ def command(
 
 
 def _check(warehouse: Path) -> None:
-    from iomine.config import config_of
+    from iomine.config import config_of, named_config
     from iomine.pipeline.site.config import problems
 
     found = list(problems(warehouse))
     if found:
         refuse(found)
-    typer.echo(visible(f"{config_of(warehouse) or f'{warehouse}, which has no iomine.toml'}: nothing is wrong."))
+    # As in a container that sees the warehouse under another path than its settings say.
+    other = f", and is not the warehouse of {named}" if (named := named_config()) else ""
+    typer.echo(visible(f"{config_of(warehouse) or f'{warehouse}, which has no iomine.toml{other}'}: nothing is wrong."))
 
 
 def _show(warehouse: Path) -> None:

@@ -212,6 +212,8 @@ def test_figures_are_whole_in_their_file(iomine, warehouse, tmp_path):
 def test_settings_are_checked_shown_and_explained(iomine, site):
     """What is wrong is said in a sentence each; what is set is shown with its file; a key's sentence is found."""
     assert "nothing is wrong" in iomine("--config", site, "config", "check").stdout
+    other = iomine("--config", site, "config", "check", "--warehouse", site.parent / "other").stdout
+    assert f"other, which has no iomine.toml, and is not the warehouse of {site}: nothing is wrong." in other
     shown = iomine("--config", site, "config", "show").stdout
     assert f"workers.count = 1  # {site}" in shown
     explained = iomine("config", "explain", "clusters.edison.days").stdout
