@@ -219,7 +219,7 @@ def write_site(
 def _alone(out: Path) -> Iterator[None]:
     """Waits for another process that writes the same site, whose tables would be tidied away while it writes them."""
     with (out / _MARK).open("ab") as mark:
-        # Without locks two are told apart by nothing; `iomine doctor` says what file systems a warehouse needs.
+        # A file system without locks lets both write; `iomine doctor` reports it where the warehouse lies on the same.
         with suppress(OSError):
             fcntl.flock(mark, fcntl.LOCK_EX)
         yield

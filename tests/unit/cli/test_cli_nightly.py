@@ -78,7 +78,7 @@ def test_a_night_is_swept_and_what_fails_is_named(iomine, site):
 
 
 def test_a_place_of_statistics_that_is_not_there_is_named(iomine, site, tmp_path):
-    """The night is done in part: what the statistics would have told is unknown."""
+    """The night is done in part: what its logs met with on the servers is unknown."""
     site.write_text(site.read_text().replace("[clusters.gone]\n", f'stats = ["{tmp_path}/collectd/%Y-%m-%d"]\n[clusters.gone]\n'))
     result = iomine("--config", site, "nightly", "--date", "2017-03-20", "--cluster", "edison")
     assert 3 == result.exit_code
