@@ -27,8 +27,8 @@ from iomine.views.questions import question
 
 # As many as are gathered at once.
 _AT_ONCE: Final = 1000
-# As far back as the dashboard goes.
-_LISTED_NIGHTS: Final = 30
+# All findings of these nights are gone through after each sweep: a third of a second for 100,000 logs.
+_LISTED_NIGHTS: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
