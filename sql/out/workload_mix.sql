@@ -9,7 +9,7 @@ WITH RECURSIVE class AS (
     SELECT
         cluster, night, log_id, phase_class, layer, op, access, request_order, is_collective, moved_bytes, ior_options, replay_fidelity,
         replay_reason, ior_options IS NOT NULL AS has_line,
-        TRY_CAST(round(rank_call_seconds * rank_count * 1e6) AS HUGEINT) AS core_microseconds,
+        TRY_CAST(round(rank_call_seconds * caller_count * 1e6) AS HUGEINT) AS core_microseconds,
         -- Classes without a line are not compared by size: those of one kind are one class.
         CASE WHEN has_line THEN rank_count END AS rank_count,
         CASE WHEN has_line THEN requests_per_rank END AS requests_per_rank,

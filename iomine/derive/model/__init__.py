@@ -48,7 +48,7 @@ from iomine.schema.ops import OPS, WRITE
 
 # Columns of whole numbers, and others, that are those of `Rows` as they are.
 _INTEGERS: Final = (
-    *("rank_count", "request_bytes", "requests_per_rank", "bytes_per_rank", "block_bytes", "segment_count"),
+    *("rank_count", "caller_count", "request_bytes", "requests_per_rank", "bytes_per_rank", "block_bytes", "segment_count"),
     *("stride_bytes", "first_offset_bytes", "rank_step_bytes", "phase_step_bytes", "phase_count"),
 )
 _FLOATS: Final = (

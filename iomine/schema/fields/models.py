@@ -32,6 +32,7 @@ MODELS = {
         requests_per_rank="Requests of a rank in a phase, the (lower) median; by counters on one file, in all phases together.",
         segment_count="Blocks of consecutive requests of a rank on a file in a phase, the (lower) median; by counters in all.",
         phase_count="Phases of the class; empty without a trace or heat map.",
+        caller_count="Ranks with requests of the class, those included whose requests move nothing.",
     ),
     **defined(
         Kind.BYTES,
@@ -124,8 +125,7 @@ MODELS = {
     **defined(
         Kind.SECONDS,
         request_core_seconds=(
-            "Time of ranks in requests: of phase classes the time of the mean rank times the ranks that moved bytes, added up. "
-            "Too low where other ranks only joined collective calls."
+            "Time of ranks in requests: of phase classes the time of the mean rank times the ranks with requests, added up."
         ),
     ),
     **defined(

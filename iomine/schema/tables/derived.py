@@ -168,7 +168,7 @@ PHASE_CLASS = Table(
     (
         *("log_id", "layer", "phase_class", "op", "evidence", "access", "is_collective", "collective_ratio", "is_blocking"),
         *("is_synced", "file_count", "file_id", "largest_path", "view_count", "hint_count", "transformation", "rank_count"),
-        *("request_bytes", "requests_per_rank", "bytes_per_rank", "block_bytes", "segment_count", "request_order"),
+        *("caller_count", "request_bytes", "requests_per_rank", "bytes_per_rank", "block_bytes", "segment_count", "request_order"),
         *("stride_bytes", "first_offset_bytes", "rank_step_bytes", "phase_step_bytes", "law_ratio", "tiles_ratio"),
         *("phase_count", "phase_numbers", "start_seconds", "end_seconds", "gap_seconds", "period_seconds"),
         *("request_count", "moved_bytes"),
