@@ -110,9 +110,8 @@ def _cut(part: Mapping[str, Any], wanted: pa.Array) -> Mapping[str, Any]:
 
 
 def _no_bins(part: Mapping[str, Any], op: str) -> Mapping[str, Any]:
-    column = part[f"{op}_bins"]
-    empty = pa.array([[0] * len(bins) for bins in column.to_pylist()], column.type)
-    return {**part, f"{op}_bins": empty}
+    names = (f"{op}_bin_numbers", f"{op}_bin_amounts")
+    return {**part, **{name: pa.array([[]] * len(part[name]), part[name].type) for name in names}}
 
 
 def main() -> int:

@@ -168,9 +168,9 @@ PHASE_CLASS = Table(
     (
         *("log_id", "layer", "phase_class", "op", "evidence", "access", "is_collective", "collective_ratio", "is_blocking"),
         *("is_synced", "file_count", "file_id", "largest_path", "view_count", "hint_count", "transformation", "rank_count"),
-        *("caller_count", "request_bytes", "requests_per_rank", "bytes_per_rank", "block_bytes", "segment_count", "request_order"),
-        *("stride_bytes", "first_offset_bytes", "rank_step_bytes", "phase_step_bytes", "law_ratio", "tiles_ratio"),
-        *("phase_count", "phase_numbers", "start_seconds", "end_seconds", "gap_seconds", "period_seconds"),
+        *("caller_count", "request_bytes", "requests_per_rank", "bytes_per_rank", "block_bytes", "segment_count"),
+        *("request_order", "stride_bytes", "first_offset_bytes", "rank_step_bytes", "phase_step_bytes", "law_ratio"),
+        *("tiles_ratio", "phase_count", "phase_numbers", "start_seconds", "end_seconds", "gap_seconds", "period_seconds"),
         *("request_count", "moved_bytes"),
         *("weight_ratio", "is_relevant", "rank_call_seconds", "rank_wait_seconds", "rank_exchange_seconds"),
         *("storage_seconds", "overcount_seconds", "rank_meta_seconds", "ior_options", "replay_fidelity", "replay_reason"),

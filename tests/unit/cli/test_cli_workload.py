@@ -32,9 +32,9 @@ done
 def _class(log_id: str, number: int, **values: Any) -> dict[str, Any]:
     usual = {
         "log_id": log_id, "phase_class": number, "layer": "posix", "op": "write", "access": "shared", "request_order": "single",
-        "is_collective": False, "rank_count": 4, "requests_per_rank": 1, "bytes_per_rank": 1 << 20, "request_bytes": 1 << 20,
-        "moved_bytes": 12 << 20, "rank_call_seconds": 1.0, "is_relevant": True, "file_id": 1, "largest_path": HOSTILE,
-        "replay_fidelity": "exact", "ior_options": "-a POSIX -b 1048576 -t 1048576 -s 1 -i 3 -w",
+        "is_collective": False, "rank_count": 4, "caller_count": 4, "requests_per_rank": 1, "bytes_per_rank": 1 << 20,
+        "request_bytes": 1 << 20, "moved_bytes": 12 << 20, "rank_call_seconds": 1.0, "is_relevant": True, "file_id": 1,
+        "largest_path": HOSTILE, "replay_fidelity": "exact", "ior_options": "-a POSIX -b 1048576 -t 1048576 -s 1 -i 3 -w",
     }  # fmt: skip
     return usual | values
 

@@ -18,7 +18,7 @@ from iomine.pipeline.failures import FAILED
 from iomine.pipeline.ingest import rows as room
 from iomine.pipeline.ingest.rows import rows_of
 from iomine.sources.darshan import NO_SENSE, Log, Owners, Records, assembled, read_log
-from iomine.sources.darshan.heatmap import HeatMaps
+from iomine.sources.darshan.heatmap import Filled, HeatMaps
 
 # Small logs that differ in their modules: with and without heat maps, Lustre, MPI-IO, POSIX and traces.
 _NAMES = (
@@ -133,6 +133,7 @@ def test_what_heat_maps_claim_costs_no_other_log_its_bytes() -> None:
     sound = _damaged(_log(name), f"{1:016x}", 0)
     (part,) = sound.tables["heatmap_rank"]
     assert isinstance(part, HeatMaps)
-    bins = np.full_like(part.written, 1 << 60)
+    sizes = np.asarray(part["bin_count"])
+    bins = Filled.of_bins(np.full(sizes.sum(), 1 << 60), sizes)
     high = replace(sound, log_id=f"{0:016x}", tables={**sound.tables, "heatmap_rank": [HeatMaps(part.heads, bins, bins)]})
     assert _by_log([sound])[sound.log_id] == _by_log([high, sound])[sound.log_id]

@@ -141,8 +141,8 @@ def test_no_fewer_classes_hold_as_much(weights: list[tuple[int, int, bool]], dat
     for number, (moved_bytes, seconds, has_line) in enumerate(weights, 1):
         # None is like another.
         values = [str(number), 2**number, moved_bytes, seconds, "-w" if has_line else None]
-        columns = "cluster, log_id, layer, rank_count, bytes_per_rank, moved_bytes, rank_call_seconds, ior_options"
-        con.execute(f"INSERT INTO main.phase_class ({columns}) VALUES ('x', $1, $1, 1, $2, $3, $4, $5)", values)
+        columns = "cluster, log_id, layer, rank_count, caller_count, bytes_per_rank, moved_bytes, rank_call_seconds, ior_options"
+        con.execute(f"INSERT INTO main.phase_class ({columns}) VALUES ('x', $1, $1, 1, 1, $2, $3, $4, $5)", values)
     found = con.sql(QUESTION.sql, params={"weighed_by": by, "cover": cover}).to_arrow_table().to_pylist()
     got = [row["workload_ratio"] * total for row in found if row["ior_options"]]
     lined = [weight[by == "cost"] for weight in weights if weight[2]]
