@@ -103,7 +103,7 @@ def _of_mails(ask: Any, logs: list[Row]) -> list[object]:
         wrong += [(user, reported, seconds) for reported in (of_nights, of_causes) if _digits(reported) != _digits(seconds)]
         # Printed as pages print it.
         said = opening(known[user], min(nights), max(nights), "user")
-        wrong += [(user, said, seconds)] if seconds and f"{core_hours(seconds)} went into" not in said else []
+        wrong += [(user, said, seconds)] if seconds and f"cost {core_hours(seconds)}" not in said else []
     return wrong
 
 

@@ -345,7 +345,7 @@ class Trigger:
         return tuple(map(parts_of, (self.advice, *(each.advice for each in self.instead))))
 
     def templates(self, text: Literal["finding", "advice"]) -> tuple[str, ...]:
-        """The templates that a text may have been filled into; that with all of its parts comes first."""
+        """The templates that a text may have been filled into."""
         if text == "finding":
             return (self.finding, *(each.finding for each in self.instead))
         return tuple(dict.fromkeys(chain.from_iterable(map(_variants, self.advices))))
@@ -373,7 +373,7 @@ def whole(advice: str | Advice) -> str:
 
 @cache
 def _variants(advice: Advice) -> tuple[str, ...]:
-    """All texts that an advice may come to, the longest first."""
+    """All texts that an advice may come to."""
     asked = dict.fromkeys((part.metrics, part.above) for part in advice if isinstance(part, Where))
     cases = (dict(zip(asked, holds, strict=True)) for holds in product((True, False), repeat=len(asked)))
     return tuple(
