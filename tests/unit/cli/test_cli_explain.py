@@ -19,9 +19,7 @@ def test_page_shows_all_of_a_trigger(iomine, code: str) -> None:
     answer = iomine("explain", code)
     shown = " ".join(answer.stdout.split())
     # A page that is about no log has the names of metrics where a finding has their values.
-    finding, advice = (
-        re.sub(r"\{(\w+)(?::[^}%]*)?(%?)\}", _name, text) for text in (trigger.finding, whole(trigger.advice))
-    )
+    finding, advice = (re.sub(r"\{(\w+)(?::[^}%]*)?(%?)\}", _name, text) for text in (trigger.finding, whole(trigger.advice)))
     reported = [f"{code}: {page.title}", page.text, finding, advice, f"It needs {trigger.needs}."]
     reported += [f"`{each.metric}` {each.side} {each.value:,.12g}:" for each in trigger.thresholds]
     reported += [f"`{setting.name}` is {setting.default:,.12g}:" for setting in trigger.settings]
