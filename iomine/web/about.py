@@ -34,7 +34,7 @@ def _job_of(row: Row, _window: Window) -> JobName | None:
 
 _APPLICATION: Final[Drill] = named("application", "application")
 _COSTS: Final = (
-    Column("cost_core_hours", "Core-hours lost", is_barred=True),
+    Column("cost_core_hours", "Cost in core-hours", is_barred=True),
     Column("io_core_hours", "Core-hours in I/O"),
     Column("log_count", "Logs"),
     Column("finding_count", "Findings"),
@@ -49,7 +49,7 @@ _NIGHTS: Final = Panel(
         Column("night", "Night"),
         Column("log_count", "Logs"),
         Column("io_core_hours", "Core-hours in I/O"),
-        Column("cost_core_hours", "Core-hours lost"),
+        Column("cost_core_hours", "Cost in core-hours"),
         Column("io_ratio", "Share of the run in I/O"),
         Column("finding_count", "Findings"),
         Column("read_bytes", "Read"),
@@ -64,7 +64,7 @@ _CAUSES: Final = Panel(
     "web/subject_causes",
     (
         Column("title", "What it is"),
-        Column("cost_core_hours", "Core-hours lost", is_barred=True),
+        Column("cost_core_hours", "Cost in core-hours", is_barred=True),
         Column("log_count", "Logs"),
         Column("last_night", "Last night"),
         Column("log_id", "The costliest"),
@@ -120,7 +120,7 @@ _RUNS: Final = Panel(
     "web/subject_runs",
     (
         *_RUN,
-        Column("cost_core_hours", "Core-hours lost", is_barred=True),
+        Column("cost_core_hours", "Cost in core-hours", is_barred=True),
         Column("io_core_hours", "Core-hours in I/O"),
         Column("io_ratio", "Share in I/O"),
         *_EXTENT,
@@ -151,7 +151,7 @@ _MOVES: Final = Panel(
     (
         *_RUN,
         Column("moved_bytes", "Moved on it", is_barred=True),
-        Column("cost_core_hours", "Core-hours lost, anywhere"),
+        Column("cost_core_hours", "Cost in core-hours, anywhere"),
         Column("io_core_hours", "Core-hours in I/O, anywhere"),
         *_EXTENT,
     ),

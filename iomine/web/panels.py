@@ -162,7 +162,7 @@ WHERE {where}
             Column("night_count", "Nights with logs", rows_with("trends", (), "-night")),
             Column("log_count", "Logs", rows_with("logs", _LOGS, "-io_core_seconds")),
             Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-charged_core_seconds")),
-            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-charged_core_seconds")),
+            Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, "-charged_core_seconds")),
             Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds")),
             Column("reject_count", "Rejects, of any night", rejects_with),
         ),
@@ -188,7 +188,7 @@ ORDER BY night DESC
             Column("night", "Night", rows_with("trends", (), "-log_count", "night")),
             Column("log_count", "Logs", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
             Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
-            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
+            Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
             Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
             Column("cost_ratio", "Share lost", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
             Column("rejected_count", "Rejects", sweeps_of),
@@ -214,7 +214,7 @@ LIMIT {_WORST}
 """,
         (
             Column(
-                "cost_core_hours", "Core-hours lost", of_offender("findings", _FINDINGS, "-charged_core_seconds"), is_barred=True
+                "cost_core_hours", "Cost in core-hours", of_offender("findings", _FINDINGS, "-charged_core_seconds"), is_barred=True
             ),
             Column("finding_count", "Findings", of_offender("findings", _FINDINGS, "-charged_core_seconds")),
             Column("log_count", "Logs", of_offender("logs", _LOGS, "-io_core_seconds")),
@@ -246,7 +246,7 @@ ORDER BY cost_core_hours DESC NULLS LAST, finding_count DESC, of_night.code
         (
             Column("code", "Trigger"),
             Column("title", "What it finds"),
-            Column("cost_core_hours", "Core-hours lost", rows_with("findings", _FINDINGS, "-charged_core_seconds", "code")),
+            Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, "-charged_core_seconds", "code")),
             Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-charged_core_seconds", "code")),
             Column("night_finding_counts", "By night"),
         ),

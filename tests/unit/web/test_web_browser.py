@@ -75,7 +75,7 @@ def test_number_leads_to_its_rows(browser: Any, address: str, facility: Facility
     with tab(browser, address) as page:
         assert "Facility dashboard · iomine" == page.title()
         assert "rgb(251, 251, 249)" == page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert session.ask(HOURS)["hours"][0].as_py() == pytest.approx(number(tile(page, "Core-hours lost")))
+        assert session.ask(HOURS)["hours"][0].as_py() == pytest.approx(number(tile(page, "Cost in core-hours")))
         assert len(facility.logs) == number(tile(page, "Logs"))
         row = page.locator("#nights tbody tr").nth(1)
         night = page.locator("#nights tbody time").nth(1).get_attribute("datetime")
