@@ -214,7 +214,10 @@ LIMIT {_WORST}
 """,
         (
             Column(
-                "cost_core_hours", "Cost in core-hours", of_offender("findings", _FINDINGS, "-charged_core_seconds"), is_barred=True
+                "cost_core_hours",
+                "Cost in core-hours",
+                of_offender("findings", _FINDINGS, "-charged_core_seconds"),
+                is_barred=True,
             ),
             Column("finding_count", "Findings", of_offender("findings", _FINDINGS, "-charged_core_seconds")),
             Column("log_count", "Logs", of_offender("logs", _LOGS, "-io_core_seconds")),
