@@ -26,6 +26,7 @@ _MOST: Final = 2**63 - 1
 _NIGHTS: Final = (dt.date(2024, 4, 18), dt.date(2024, 4, 19))
 _ROWS: Final = 16
 _EDGES: Final[dict[pa.DataType, tuple[Any, ...]]] = {
+    pa.int32(): (2**31 - 1, -(2**31), 1, 0, -1, None),
     pa.int64(): (_MOST, -_MOST - 1, _MOST - 1, 2**62, 2**53, 1, 0, -1, None),
     pa.float64(): (float("inf"), float("-inf"), float("nan"), 1.7e308, -1.7e308, 5e-324, 1e300, 0.0, -0.0, 1.0, 1e15, -1.0, None),
     # As far as Arrow's microseconds go, which DuckDB holds for infinite, and as far as DuckDB's go.
