@@ -1,4 +1,4 @@
-# Two commands on a fresh machine with python3 (3.11 or newer), git and make:
+# Two commands on a fresh machine with python3 (3.11 or 3.12), git and make:
 #   make demo   simulates a facility, sweeps its logs and real ones, and shows what comes of it
 #   make test   checks it, in at most 8 minutes on two cores
 # More for who works on it:

@@ -195,7 +195,7 @@ class _Counted:
 
     def _befores(self) -> Integers:
         """The last byte of the request before in the lane; 0 for the first since an open, with which Darshan begins anew."""
-        befores = np.zeros_like(self._offsets)
+        befores: Integers = np.zeros_like(self._offsets)
         if len(befores):
             befores[1:] = self._offsets[:-1] + self._lengths[:-1] - 1
             befores[group_starts(self._lanes, self._opens_before())] = 0

@@ -309,7 +309,7 @@ def _rows(shares: Sequence[_Share], left_out: float) -> _Rows:
     did_something &= is_little(missing[:, _BYTES].sum(axis=1), total[:, _BYTES].sum(axis=1))[logs]
     logs, ranks, values = logs[did_something], known.ranks[firsts][did_something], values[did_something]
     values[~is_little(missing, total)[logs]] = np.nan
-    return _Rows(logs, ranks, values, np.max([share.evidence for share in shares], axis=0)[logs])
+    return _Rows(logs, ranks, values, np.maximum.reduce([share.evidence for share in shares])[logs])
 
 
 def _columns(rows: Mapping[str, _Rows], tables: Tables) -> dict[str, Column]:

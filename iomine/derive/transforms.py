@@ -62,7 +62,7 @@ class _Requests(NamedTuple):
         of_requests = ("runs", "offsets", "lengths", "starts", "ends")
         return self._replace(**{name: getattr(self, name)[flags] for name in of_requests})
 
-    def sums(self, row_count: int, values: npt.NDArray[np.generic] | None = None) -> Floats:
+    def sums(self, row_count: int, values: Integers | Floats | Flags | None = None) -> Floats:
         """Sum of values over the requests of each row, their number where there are no values."""
         of_runs = np.bincount(self.runs, values, len(self.rows))
         sums: Floats = np.bincount(self.rows, of_runs, row_count).astype(np.float64, copy=False)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from iomine.derive.batch import TooMuchTogetherError, logs_in
 from iomine.derive.phases import Layer, extents, incidental_files, lanes
@@ -124,7 +123,7 @@ LAYERS: Final = ("mpiio", "posix", "stdio", "dfs")
 _MPIIO, _POSIX = (LAYERS.index(name) for name in ("mpiio", "posix"))
 
 
-def sums(groups: Integers, values: npt.NDArray[np.generic], total: int = 0) -> Floats:
+def sums(groups: Integers, values: Integers | Floats, total: int = 0) -> Floats:
     """Sum of the values of each group, as floats; `total` is the least number of groups."""
     found: Floats = np.bincount(groups, values, total).astype(np.float64, copy=False)
     return found
