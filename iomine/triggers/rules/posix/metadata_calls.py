@@ -1,8 +1,8 @@
 """Metadata calls for few reads and writes.
 
-An open, a stat or a rename is a round trip to a metadata server that the whole machine shares. A program that makes one
-for every other read or write is mostly asking where its data are: it opens files to read a little, or looks again and
-again whether something has appeared. Calls of POSIX and opens of stdio are counted, standard streams left out. The cost
+An open, a stat or a rename is a round trip to a metadata server that the whole machine shares. A program that makes more
+than one for every two reads or writes is mostly asking where its data are: it opens files to read a little, or looks again
+and again whether something has appeared. Calls of POSIX and opens of stdio are counted, standard streams left out. The cost
 is the time of all metadata calls.
 
 Blind spots: Darshan up to 3.5.0 does not see `stat` on systems with glibc 2.33 or newer; where no log of the night by
@@ -25,7 +25,7 @@ TRIGGER = Trigger(
     view="log_meta_profile",
     level=Level.WARN,
     all_of=(
-        Above("meta_call_ratio", 0.33, why="Our own choice: about one metadata call for every two reads or writes."),
+        Above("meta_call_ratio", 0.34, why="Our own choice: more than one metadata call for every two reads or writes."),
         Above("meta_call_count", 99, why="Our own choice: fewer than a hundred calls is what starting up takes."),
     ),
     finding=_FINDING,
@@ -52,7 +52,7 @@ TRIGGER = Trigger(
             {"meta_call_ratio": 0.67, "meta_call_count": 20000, "meta_core_seconds": 35.0},
             state="fired",
         ),
-        Case("exactly on the threshold of the share", {"meta_call_ratio": 0.33, "meta_call_count": 20000}, state="clear"),
+        Case("exactly on the threshold of the share", {"meta_call_ratio": 0.34, "meta_call_count": 20000}, state="clear"),
         Case("exactly on the threshold of the count", {"meta_call_ratio": 0.67, "meta_call_count": 99}, state="clear"),
         Case("the log lacks the metric", {"meta_call_ratio": None, "meta_call_count": None}, state="unknown"),
         Case(
