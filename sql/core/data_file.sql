@@ -6,17 +6,17 @@
 WITH record AS (
     SELECT
         cluster, night, log_id, file_id, rank, 'posix' AS layer, read_bytes, write_bytes,
-        read_seconds + write_seconds + meta_seconds AS seconds, max_read_offset_bytes, max_write_offset_bytes
+        read_seconds + write_seconds + meta_seconds AS seconds, meta_seconds, max_read_offset_bytes, max_write_offset_bytes
     FROM core.posix_file
     UNION ALL
     SELECT
         cluster, night, log_id, file_id, rank, 'stdio' AS layer, read_bytes, write_bytes,
-        read_seconds + write_seconds + meta_seconds AS seconds, max_read_offset_bytes, max_write_offset_bytes
+        read_seconds + write_seconds + meta_seconds AS seconds, meta_seconds, max_read_offset_bytes, max_write_offset_bytes
     FROM core.stdio_file
     UNION ALL
     SELECT
         cluster, night, log_id, file_id, rank, 'dfs' AS layer, read_bytes, write_bytes,
-        read_seconds + write_seconds + meta_seconds AS seconds, NULL AS max_read_offset_bytes, NULL AS max_write_offset_bytes
+        read_seconds + write_seconds + meta_seconds AS seconds, meta_seconds, NULL AS max_read_offset_bytes, NULL AS max_write_offset_bytes
     FROM core.dfs_file
 ),
 per_file AS (
@@ -27,6 +27,7 @@ per_file AS (
         SUM(read_bytes::HUGEINT + write_bytes) AS moved_bytes,
         COALESCE(SUM(read_bytes::HUGEINT + write_bytes) FILTER (layer = 'stdio'), 0) AS stdio_bytes,
         list_sum(list_sort(list(seconds))) AS io_core_seconds,
+        list_sum(list_sort(list(meta_seconds))) AS meta_core_seconds,
         COALESCE(list_sum(list_sort(list(seconds) FILTER (layer = 'stdio'))), 0) AS stdio_core_seconds,
         -- The extent of files in DAOS is never known, and they do not count as small.
         bool_or(layer = 'dfs') AS is_in_daos,
@@ -42,6 +43,6 @@ SELECT
     log_id, file_id, is_own, 
     NOT is_in_daos AND extent_bytes < COALESCE(getvariable('small_file_bytes'), 1048576) AS is_small,
     TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes,
-    TRY_CAST(stdio_bytes AS BIGINT) AS stdio_bytes, io_core_seconds, stdio_core_seconds, night, cluster
+    TRY_CAST(stdio_bytes AS BIGINT) AS stdio_bytes, io_core_seconds, meta_core_seconds, stdio_core_seconds, night, cluster
 FROM per_file
 WHERE moved_bytes > 0

@@ -90,7 +90,7 @@ of_files AS (
     SELECT
         part, kind_seconds,
         unnest([
-            {cost_name: 'own_file_core_seconds', seconds: CASE WHEN is_own THEN kind_seconds END},
+            {cost_name: 'own_file_core_seconds', seconds: CASE WHEN is_own AND time_kind = 'meta' THEN kind_seconds END},
             {cost_name: 'small_file_core_seconds', seconds: CASE WHEN is_small THEN kind_seconds END},
             {cost_name: 'stdio_core_seconds', seconds: kind_seconds * stdio_core_seconds / NULLIF(io_core_seconds, 0)}
         ], recursive := true)

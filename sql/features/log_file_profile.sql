@@ -8,7 +8,8 @@ WITH per_log AS (
         cluster, night, log_id,
         COUNT(*) AS file_count,
         COUNT(*) FILTER (is_own) AS own_file_count,
-        SUM(data_file.io_core_seconds ORDER BY data_file.io_core_seconds) FILTER (is_own) AS own_file_core_seconds,
+        -- Their data would have to be moved in a shared file too.
+        SUM(data_file.meta_core_seconds ORDER BY data_file.meta_core_seconds) FILTER (is_own) AS own_file_core_seconds,
         CASE WHEN bool_and(is_small IS NOT NULL) THEN COUNT(*) FILTER (is_small) END AS small_file_count,
         SUM(data_file.io_core_seconds ORDER BY data_file.io_core_seconds) FILTER (is_small) AS small_file_core_seconds,
         SUM(moved_bytes) AS moved_bytes,

@@ -47,7 +47,7 @@ FILES = {
     ),
     **defined(
         Kind.CORE_SECONDS,
-        own_file_core_seconds="Time that ranks spent on files that one rank alone touched, metadata calls included.",
+        own_file_core_seconds="Time that ranks spent in metadata calls on files that one rank alone touched.",
         small_file_core_seconds="Time that ranks spent on small files, metadata calls included.",
         slow_file_core_seconds="Time in requests of slow files beyond what similar files would have taken for the same bytes.",
         stdio_core_seconds="Time that ranks spent in stdio, standard streams left out.",

@@ -16,13 +16,15 @@ from iomine.triggers.judge import CAUSES, CHARGED, OWN_CHARGED, SAME_CAUSE_RATIO
 from iomine.triggers.model import Above, Level, Trigger
 
 _KEYS: Final = {"cluster": "x", "night": "2024-04-18", "log_id": "a"}
-# Costs that are about writes, or about all that is done with a file.
+# Costs that are about writes, and about files: with each of the latter the kinds of time that it is about.
 _SHARES: Final = {"small_write_core_seconds": "small_seconds", "backward_write_core_seconds": "backward_seconds"}
 _FLAGS: Final = {"own_file_core_seconds": "is_own", "small_file_core_seconds": "is_small"}
+_KINDS: Final = ("read", "write", "meta")
+_KINDS_OF: Final = {"own_file_core_seconds": ("meta",), "small_file_core_seconds": _KINDS}
 _COSTS: Final = tuple(sorted([*_SHARES, *_FLAGS]))
 _SECONDS: Final = st.integers(0, 40).map(lambda eighths: eighths / 8)
 _FILE: Final = st.fixed_dictionaries(
-    {"read": _SECONDS, "write": _SECONDS, "small_seconds": _SECONDS, "backward_seconds": _SECONDS}
+    dict.fromkeys((*_KINDS, *_SHARES.values()), _SECONDS)
     | dict.fromkeys(_FLAGS.values(), st.booleans())
 )
 
@@ -42,8 +44,8 @@ def _by_hand(files: list[dict[str, float]]) -> Claims:
     """What each cost claims of each file's time of one kind, never more than there was."""
     claims: dict[tuple[int, str], dict[str, float]] = defaultdict(dict)
     for number, file in enumerate(files):
-        for kind in ("read", "write"):
-            for cost, flag in _FLAGS.items():
+        for cost, flag in _FLAGS.items():
+            for kind in _KINDS_OF[cost]:
                 claims[number, kind][cost] = file[kind] if file[flag] else 0.0
         for cost, share in _SHARES.items():
             claims[number, "write"][cost] = min(file[share], file["write"])
@@ -56,7 +58,7 @@ def _found(files: list[dict[str, float]], reported: set[str]) -> Found:
         "core.file_time": [
             _KEYS | {"file_id": number, "time_kind": kind, "kind_seconds": file[kind]}
             for number, file in enumerate(files)
-            for kind in ("read", "write")
+            for kind in _KINDS
             if file[kind]
         ],
         "core.request_time": [
@@ -126,12 +128,12 @@ def test_charges_are_the_highest_claims_and_causes_share_them(files: list[dict[s
     got = {cost: seconds for cost, (seconds, _) in found.items() if seconds is not None}
     assert dict(expected) == pytest.approx(got)
     assert _causes_by_hand(by_hand, reported) == {cost: cause for cost, (_, cause) in found.items()}
-    assert sum(got.values()) <= sum(file["read"] + file["write"] for file in files) + 1e-9
+    assert sum(got.values()) <= sum(file[kind] for file in files for kind in _KINDS) + 1e-9
 
 
 def test_costs_of_no_finding_are_not_charged() -> None:
     """Without findings nothing is charged, however much is claimed."""
-    file = {"read": 1.0, "write": 2.0, "small_seconds": 2.0, "backward_seconds": 0.0, "is_own": True, "is_small": True}
+    file = {"read": 1.0, "write": 2.0, "meta": 1.0, "small_seconds": 2.0, "backward_seconds": 0.0, "is_own": True, "is_small": True}
     assert {} == _found([file], set())
 
 

@@ -1,9 +1,9 @@
 """A file for each process, at scale.
 
 Each rank with a file of its own is the simplest way to write in parallel, and a good one for tens of ranks. With
-thousands, creating and opening the files takes longer than writing them, directories become slow for everyone, and
-whatever reads the output later has as many files to open again. The cost is the time on files that one rank alone
-touched, metadata calls included.
+thousands, creating and opening the files takes long, directories become slow for everyone, and whatever reads the output later
+has as many files to open again. The cost is the time in metadata calls on files that one rank alone touched: their data would
+have to be moved in a shared file too.
 
 Blind spots: files on node-local storage are counted, although they burden nobody. A few ranks with thousands of files
 between them fire too; then it is the number of files that matters, not who owns them. Files that were opened but had
@@ -15,8 +15,8 @@ from iomine.triggers.model import Above, Case, Instead, Level, Snippet, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, HDF5_WRITE_PYTHON
 
 _FINDING = (
-    "{own_file_count} files were each touched by one rank alone, {own_files_per_rank_ratio} for each rank; they took "
-    "{own_file_core_seconds}."
+    "{own_file_count} files were each touched by one rank alone, {own_files_per_rank_ratio} for each rank; opening, "
+    "looking up and closing them took {own_file_core_seconds}."
 )
 _ADVICE = (
     (
@@ -126,5 +126,5 @@ free(all);
         COLLECTIVE_WRITE_FORTRAN,
         HDF5_WRITE_PYTHON,
     ),
-    version="2",
+    version="3",
 )

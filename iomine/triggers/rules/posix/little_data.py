@@ -1,13 +1,13 @@
-"""Fixed costs outweigh the data.
+"""I/O takes far longer than moving its data would.
 
 Opening a file, the first request, a round trip: all these take a time that does not depend on the amount of data. Where
 so little is moved that such costs dominate, bandwidth says nothing, and tuning for it is in vain: striping, larger
 buffers and more aggregators only add to the fixed part. Read the other findings of the log with
 this in mind. The cost is all of the I/O time.
 
-Blind spots: a file system that was slow at the time looks the same, and so does a program that moves much data
-painfully slowly, one small request at a time; then the triggers on small requests fire as well. Waiting for other ranks
-within a collective write counts as I/O of POSIX only in part.
+Blind spots: which of several reasons it is, this does not show. Besides fixed costs it may be small requests, then the triggers
+on small requests fire as well; ranks that wait for each other in MPI-IO (see MPIIO-401), whose waiting is in the time; or
+storage that was slow at the time (see LUSTRE-203 and SYSTEM-101), which delays large requests too.
 """
 
 from iomine.triggers.inputs import DATA_FILES
@@ -26,14 +26,15 @@ TRIGGER = Trigger(
         Above("io_ratio", 0.05, why="Our own choice: in a run that hardly does I/O it does not matter what dominates there."),
     ),
     finding=(
-        "Each MiB took {io_seconds_per_mib:s} of a rank's time, and I/O took {io_ratio:.0%} of the run: what does not depend on "
-        "the amount of data outweighs it, or the storage was slow."
+        "Each MiB took {io_seconds_per_mib:s} of a rank's time, and I/O took {io_ratio:.0%} of the run. Moving "
+        "the data does not explain that: calls with little data, waiting for other ranks, or slow storage do."
     ),
     advice=(
-        "Do not tune for bandwidth; save calls and ranks. Least effort: run with fewer ranks, or put several short runs into "
-        "one job step that reads its input once. Leave small files on one stripe. Next: let one rank do the little I/O there "
-        "is and send the data to the others, which brings down the {io_core_seconds} that all ranks together "
-        "spent on it. Gather results of many steps in memory before writing them."
+        "See first in the report how large the requests are. If many are of a MiB or more, see whether ranks wait in MPI-IO, and "
+        "whether the run is as slow at another time. Otherwise do not tune for bandwidth; save calls and ranks. Least effort: "
+        "run with fewer ranks, or put several short runs into one job step that reads its input once. Leave small files on one "
+        "stripe. Next: let one rank do the little I/O there is and send the data to the others, which brings down the "
+        "{io_core_seconds} that all ranks together spent on it. Gather results of many steps in memory before writing them."
     ),
     cases=(
         Case(
@@ -77,5 +78,5 @@ if comm.rank == 0:
 """,
         ),
     ),
-    version="2",
+    version="3",
 )
