@@ -38,7 +38,8 @@ class Sign:
         job_count: jobs of these runs, each run without one counted as its own.
         job_id: the job of that run, None where that has none.
         idle_core_seconds: of the cost, the time in which other ranks stood idle while one did I/O; None where none is known.
-        led_core_seconds: of the cost, that of runs whose report calls a cause by it; None where none is known.
+        led_core_seconds: of the cost, that of runs whose report calls a cause by it, 0 where none is known; None if no report
+            does.
     """
 
     code: str
@@ -148,7 +149,7 @@ def causes_of(
 def _called(costliest: Sign, others: Sequence[Sign]) -> Sign:
     """The sign by which reports call the cause, in the runs that cost most together, of those that nearly all its runs have."""
     usual = [sign for sign in others if sign.run_count >= NEARLY_ALL * costliest.run_count]
-    return max((costliest, *usual), key=lambda sign: sign.led_core_seconds or 0.0)
+    return max((costliest, *usual), key=lambda sign: -1.0 if sign.led_core_seconds is None else sign.led_core_seconds)
 
 
 def _weight(sign: Sign) -> tuple[float, bool, str]:

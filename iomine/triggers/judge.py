@@ -79,16 +79,22 @@ def judge_sql(
     ]
     sources.append(f"judged AS MATERIALIZED ({judged_sql(triggers, failed, silent)})")
     # What has no cost is a cause of its own, unless it is a sign of another's.
-    named = {"cause_code": "CASE WHEN advice IS NOT NULL THEN coalesce(cause_code, code) END AS cause_code"}
+    cause = "coalesce(blamed.lead_code, blamed_cause.lead_code, cause_code, code)"
+    named = {"cause_code": f"CASE WHEN advice IS NOT NULL THEN {cause} END AS cause_code"}
     columns = ", ".join(named.get(name, name) for name in ("cluster", "night", *table("verdict").columns))
     claims = _source("cost_claim", {"cost_claim"} if computed else ())
-    sources += [f"claimed AS MATERIALIZED ({claimed_sql(triggers, claims, where)})", CHARGED, *CAUSES, _signs_sql(triggers)]
+    sources += [f"claimed AS MATERIALIZED ({claimed_sql(triggers, claims, where)})", CHARGED, *CAUSES]
+    sources += [_signs_sql(triggers), BLAMED]
     charged = "charged"
     if any(map(_has_own_cost, triggers)):
         sources.append(OWN_CHARGED)
         charged = "(FROM charged UNION ALL FROM own_charged)"
     keys = "cluster, night, log_id, code"
-    joined = f"LEFT JOIN {charged} USING ({keys}) LEFT JOIN (FROM cause UNION ALL FROM sign) USING ({keys})"
+    joined = (
+        f"LEFT JOIN {charged} USING ({keys}) "  # noqa: S608
+        f"LEFT JOIN (FROM cause UNION ALL FROM sign) USING ({keys}) LEFT JOIN blamed USING ({keys}) "
+        "LEFT JOIN (SELECT * RENAME (code AS cause_code) FROM blamed) AS blamed_cause USING (cluster, night, log_id, cause_code)"
+    )
     statement = f"SELECT {columns} FROM judged {joined}"  # noqa: S608
     return "WITH " + ",\n".join(sources) + "\n" + statement
 
@@ -178,6 +184,14 @@ CAUSES: Final = (
     FROM (SELECT *, MAX(weight) OVER (PARTITION BY cluster, night, log_id, root_code) AS heaviest FROM rooted)
 )""",
 )
+
+# Where a finding knows that the facility is to blame, its cause is called by the finding that says so, whichever cost more.
+BLAMED: Final = """blamed AS (
+    SELECT DISTINCT cluster, night, log_id, unnest([code, sign_of_code]) AS code, sign_of_code AS lead_code
+    FROM judged
+    SEMI JOIN (SELECT cluster, night, log_id, code AS sign_of_code FROM judged WHERE advice IS NOT NULL)
+        USING (cluster, night, log_id, sign_of_code)
+)"""
 
 
 def _signs_sql(triggers: Sequence[Trigger]) -> str:
@@ -295,7 +309,8 @@ def judged_sql(
 ) -> str:
     """The verdicts by the metrics of each view, which are looked up as `held_name` calls them.
 
-    Beside columns of the table `verdict` there is `cost_name`, the name of the cost of what is a finding.
+    Beside columns of the table `verdict` there are two of what is a finding: `cost_name`, the name of its cost, and
+    `sign_of_code`, the code of the finding that says which part of the facility is to blame for it.
 
     Args:
         triggers: what to judge by.
@@ -343,6 +358,7 @@ def _verdict_sql(trigger: Trigger, fault: str | None, *, can_fire: bool) -> str:
         "idle_core_seconds": "NULL::DOUBLE",
         "reason": f"CASE WHEN {state} = 'unknown' THEN {quoted(fault) if fault else _reason_sql(trigger)} END",
         "cost_name": "NULL::VARCHAR",
+        "sign_of_code": "NULL::VARCHAR",
     }
     if can_fire:
         is_finding = _is_finding_sql(trigger)
@@ -353,6 +369,7 @@ def _verdict_sql(trigger: Trigger, fault: str | None, *, can_fire: bool) -> str:
             "cost_core_seconds": f"CASE WHEN {state} = 'fired' THEN {_cost_sql(trigger)} END::DOUBLE",
             "idle_core_seconds": f"CASE WHEN {state} = 'fired' THEN {trigger.idle or 'NULL'} END::DOUBLE",
             "cost_name": f"CASE WHEN {is_finding} THEN {quoted(trigger.cost) if trigger.cost else 'NULL'} END::VARCHAR",
+            "sign_of_code": f"CASE WHEN {is_finding} THEN {_sign_of_sql(trigger)} END::VARCHAR",
         }
     return f"{{{', '.join(f'{name}: {value}' for name, value in columns.items())}}}"
 
@@ -365,6 +382,12 @@ def _text_sql(trigger: Trigger, text: Literal["finding", "advice"]) -> str:
         usual, *others = map(_advice_sql, trigger.advices)
     cases = [f"WHEN {each.known} IS NOT NULL THEN {other}" for each, other in zip(trigger.instead, others, strict=True)]
     return f"CASE {' '.join(cases)} ELSE {usual} END" if cases else usual
+
+
+def _sign_of_sql(trigger: Trigger) -> str:
+    """The code of the finding that the text which is said is a sign of."""
+    cases = (f"WHEN {each.known} IS NOT NULL THEN {literal(each.sign_of)}" for each in trigger.instead)
+    return f"CASE {' '.join(cases)} END" if any(each.sign_of for each in trigger.instead) else "NULL"
 
 
 def _advice_sql(advice: Advice) -> str:

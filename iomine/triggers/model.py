@@ -148,11 +148,14 @@ class Instead:
         known: the metric that is known then.
         finding: what is said instead of the trigger's finding, a template like it.
         advice: what is advised instead of the trigger's advice.
+        sign_of: the code of the finding on the part of the facility that is to blame: where the log has that finding, this one is
+            a sign of it, and not the user's to mend.
     """
 
     known: str
     finding: str
     advice: str | Advice
+    sign_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ SELECT
     sum(charged_core_seconds / nullif(nprocs, 0) ORDER BY log_id) AS charged_rank_seconds,
     sum(run_seconds ORDER BY log_id) FILTER (cost_core_seconds IS NOT NULL) AS run_seconds,
     count(run_seconds) FILTER (cost_core_seconds IS NOT NULL) AS timed_run_count,
-    sum(cost_core_seconds ORDER BY log_id) FILTER (cause_code = code) AS led_core_seconds,
+    -- What has no cost may lead too, where it says who is to blame.
+    sum(coalesce(cost_core_seconds, 0) ORDER BY log_id) FILTER (cause_code = code) AS led_core_seconds,
     -- A mail shows this run, whose report is to call the cause by the same code.
     arg_max(
         {log_id: log_id, night: night, job_id: job_id},

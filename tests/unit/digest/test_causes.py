@@ -93,3 +93,9 @@ def test_a_cause_is_called_as_the_reports_of_its_runs_call_it():
     assert [["LUSTRE-203", "FILE-101"]] == grouped([files, osts], both)
     assert [["FILE-101", "LUSTRE-203"]] == grouped([replace(files, led_core_seconds=4.0), osts], both)
     assert [["FILE-101", "LUSTRE-203"]] == grouped([replace(files, run_count=20), osts], both)
+
+
+def test_a_cause_may_be_called_by_a_code_without_a_cost():
+    """A faulty link has no cost; reports call the stragglers' cause by it."""
+    link = replace(sign("FABRIC-101", None), led_core_seconds=0.0)
+    assert [["FABRIC-101", "RANK-101"]] == grouped([sign("RANK-101", 9), link])

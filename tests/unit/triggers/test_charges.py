@@ -24,8 +24,7 @@ _KINDS_OF: Final = {"own_file_core_seconds": ("meta",), "small_file_core_seconds
 _COSTS: Final = tuple(sorted([*_SHARES, *_FLAGS]))
 _SECONDS: Final = st.integers(0, 40).map(lambda eighths: eighths / 8)
 _FILE: Final = st.fixed_dictionaries(
-    dict.fromkeys((*_KINDS, *_SHARES.values()), _SECONDS)
-    | dict.fromkeys(_FLAGS.values(), st.booleans())
+    dict.fromkeys((*_KINDS, *_SHARES.values()), _SECONDS) | dict.fromkeys(_FLAGS.values(), st.booleans())
 )
 
 Claims = Mapping[tuple[int, str], Mapping[str, float]]
@@ -133,7 +132,7 @@ def test_charges_are_the_highest_claims_and_causes_share_them(files: list[dict[s
 
 def test_costs_of_no_finding_are_not_charged() -> None:
     """Without findings nothing is charged, however much is claimed."""
-    file = {"read": 1.0, "write": 2.0, "meta": 1.0, "small_seconds": 2.0, "backward_seconds": 0.0, "is_own": True, "is_small": True}
+    file = dict.fromkeys(_KINDS, 1.0) | {"small_seconds": 2.0, "backward_seconds": 0.0, "is_own": True, "is_small": True}
     assert {} == _found([file], set())
 
 

@@ -99,6 +99,45 @@ def test_sign_of_another_finding_is_no_cause_of_its_own(judge) -> None:
     }
 
 
+def test_finding_that_knows_who_is_to_blame_is_a_sign_of_that_finding(judge) -> None:
+    """Stragglers on a slow OST are a sign of it even if they cost more, with all that is a sign of theirs; others are not."""
+    stragglers, slow, small = TRIGGERS["RANK-101"], TRIGGERS["LUSTRE-203"], TRIGGERS["POSIX-102"]
+    fired = {each.metric: each.value + 1 for trigger in (stragglers, slow, small) for each in trigger.all_of}
+    costs = {stragglers.cost: 9.0, slow.cost: 5.0, small.cost: 8.0}
+    log = fired | costs | {"claims": costs}
+    verdicts = judge(
+        [stragglers, slow, small],
+        [
+            log | {"straggler_ost_id": 14},
+            log,
+            log | {"straggler_ost_id": 14, "slow_ost_count": 0},
+            log | {"straggler_ost_id": 14, "straggler_link": "a to b"},
+        ],
+    )
+    codes = {stragglers.code: "RANK-101", slow.code: "RANK-101", small.code: "RANK-101"}
+    expected = [
+        dict.fromkeys(codes, "LUSTRE-203"),
+        codes,
+        {code: cause for code, cause in codes.items() if code != "LUSTRE-203"},
+        # The link explains more than the OST does, and no finding of this log is about it.
+        codes,
+    ]
+    found = [
+        {each["code"]: each["cause_code"] for each in verdicts if each["log_id"] == f"log{number}" and each["cause_code"]}
+        for number in range(4)
+    ]
+    assert expected == found
+
+
+def test_what_explains_stragglers_needs_no_cost_to_give_its_code_to_their_cause(judge) -> None:
+    """A faulty link has no cost of its own."""
+    stragglers, link = TRIGGERS["RANK-101"], TRIGGERS["FABRIC-101"]
+    fired = {each.metric: each.value + 1 for trigger in (stragglers, link) for each in trigger.all_of}
+    log = fired | {stragglers.cost: 9.0, "straggler_link": "a to b", "claims": {stragglers.cost: 9.0}}
+    verdicts = judge([stragglers, link], [log])
+    assert {"RANK-101": "FABRIC-101", "FABRIC-101": "FABRIC-101"} == {each["code"]: each["cause_code"] for each in verdicts}
+
+
 ASKED = replace(
     MANY,
     applies_to=(Above("data_read_count", 0, why="It must be something."), Above("write_count", 0, why="It must be something.")),

@@ -203,6 +203,13 @@ def test_view_has_what_the_trigger_asks_for(trigger: Trigger) -> None:
     assert {"log_id", "is_complete", *trigger.columns} - set(TABLES[trigger.view].columns) == set()
 
 
+@pytest.mark.parametrize("trigger", [pytest.param(trigger, id=code) for code, trigger in TRIGGERS.items() if trigger.instead])
+def test_blame_is_the_facilitys(trigger: Trigger) -> None:
+    """A finding is a sign only of what is the facility's to mend."""
+    for instead in trigger.instead:
+        assert instead.sign_of is None or TRIGGERS[instead.sign_of].is_facilitys
+
+
 @pytest.mark.parametrize("trigger", [pytest.param(trigger, id=code) for code, trigger in TRIGGERS.items() if trigger.settings])
 def test_setting_turns_something(trigger: Trigger) -> None:
     """The view takes each setting, and without one it works with the same default as the trigger."""

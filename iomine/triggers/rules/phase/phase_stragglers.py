@@ -64,6 +64,7 @@ TRIGGER = Trigger(
                 ),
                 _BACKGROUND,
             ),
+            sign_of="LUSTRE-203",
         ),
         Instead(
             "phase_straggler_host",
@@ -145,5 +146,5 @@ TRIGGER = Trigger(
     evidence="phase_evidence",
     needs=TRACE,
     snippets=(TRACE_SHELL,),
-    version="2",
+    version="3",
 )

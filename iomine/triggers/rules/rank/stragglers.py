@@ -69,6 +69,7 @@ TRIGGER = Trigger(
                 ),
                 _MOST_EFFORT,
             ),
+            sign_of="FABRIC-101",
         ),
         Instead(
             "straggler_ost_id",
@@ -85,6 +86,7 @@ TRIGGER = Trigger(
                 ),
                 _MOST_EFFORT,
             ),
+            sign_of="LUSTRE-203",
         ),
         Instead(
             "straggler_slow_host",
@@ -174,5 +176,5 @@ srun --nodes=1 --nodelist=cn042 dd if=/dev/zero of=test.dat bs=4M count=1024 ofl
         ),
         TRACE_SHELL,
     ),
-    version="3",
+    version="4",
 )
