@@ -26,6 +26,8 @@ _MOST: Final = 6
 _LEAST_RATIO: Final = 0.1
 # Shares that can be seen apart.
 _LEAST_SHOWN: Final = 0.001
+# Share of the run from which calls must have overlapped; clocks are rounded, so less than that proves nothing.
+_OVERLAPPING: Final = 1.01
 # The most of the median at which a curve would be flat.
 _EVEN: Final = 1.1
 _HOUR: Final = 3600
@@ -108,8 +110,8 @@ def _layer_time(layers: Rows, log: Row) -> Picture:
     lines = [
         Line(
             LAYERS[row["layer"]],
-            f"{_part(mean)} of the run" + ("" if seconds is None else f"; slowest by file {fine_seconds(seconds)}"),
-            [(kind, min(1.0, ratio / whole)) for kind, ratio in parts],
+            _of_run(mean) + ("" if seconds is None else f"; slowest by file {fine_seconds(seconds)}"),
+            [(kind, ratio / max(whole, mean)) for kind, ratio in parts],
             None if seconds is None else min(1.0, seconds / run / whole),
         )
         for row, parts, mean, seconds in zip(layers, ratios, means, slowest, strict=True)
@@ -197,6 +199,12 @@ def _file_kinds(sums: Rows) -> Picture:
 
 def _part(ratio: float) -> str:
     return "less than 0.1%" if 0 < ratio < _LEAST_SHOWN else percent(ratio)
+
+
+def _of_run(ratio: float) -> str:
+    return (
+        f"{_part(min(1.0, ratio))} of the run" if ratio < _OVERLAPPING else "longer than the run, since calls of threads overlap"
+    )
 
 
 def _extent(row: Row) -> str:

@@ -200,6 +200,21 @@ def test_time_of_a_layer_that_is_not_known_is_not_zero() -> None:
     assert posix.value.endswith("; slowest by file 2.0 s")
 
 
+def test_time_of_a_layer_that_is_longer_than_the_run_stays_in_its_rectangle() -> None:
+    """Threads wait at once; the parts of their time share the width, and no share of the run is above 100%."""
+    times = {"read_core_seconds": 40.0, "write_core_seconds": 20.0, "meta_core_seconds": 20.0, "slowest_io_seconds": 50.0}
+    log = {"run_seconds": 10.0, "nprocs": 4, "io_core_seconds": 40.0}
+    layers = [
+        {"layer": "posix"} | times,
+        {"layer": "stdio", "slowest_io_seconds": 1.0, "read_core_seconds": 40.1}
+        | dict.fromkeys(("write_core_seconds", "meta_core_seconds"), 0.0),
+    ]
+    posix, stdio = _pictures(Facts(log, layers=layers))["layer-time"].lines
+    assert posix.value == "longer than the run, since calls of threads overlap; slowest by file 50.0 s"
+    assert [("read", 0.5), ("write", 0.25), ("meta", 0.25)] == list(posix.parts)
+    assert stdio.value.startswith("100% of the run; ")
+
+
 def test_sums_at_the_sides_are_those_of_the_cells() -> None:
     """The busiest moment and the busiest rank fill their side, and the others as much of it as they moved."""
     write = np.array([[0.0, 4.0, 0.0], [1.0, 0.0, 0.0]])
