@@ -4,7 +4,8 @@
 -- reads = [
 --     "core.file_time", "core.request_time", "core.data_file", "core.striped_file", "core.traced_overlap", "core.mpiio_file",
 --     "core.shared_mpiio_file", "core.amplified_file", "core.transformed_file", "core.log_rank_profile", "core.log_phase_profile",
---     "core.log_ost_profile", "core.synced_file", "core.slow_file", "core.waited_file", "core.burst_file",
+--     "core.log_ost_profile", "core.synced_file", "core.slow_file", "core.waited_file", "core.burst_file", "core.posix_file",
+--     "core.stdio_file", "core.rank_time", "core.ost_pace", "core.lustre_component",
 -- ]
 -- ---
 -- Costs of several findings may be about the same requests, which took their time once. So the time of a file is parted by kind
@@ -118,7 +119,8 @@ of_files AS (
     JOIN file_time USING (cluster, night, log_id, file_id)
     WHERE time_kind = 'meta'
 ),
--- Costs that are known of ranks, phases or OSTs, but not of files, are spread over the files by their time.
+-- Costs that are known of ranks, phases or OSTs, but not of files, are spread by their time over the files of these ranks or OSTs, as
+-- far as these are known, or else over all files.
 of_log AS (
     SELECT
         cluster, night, log_id,
@@ -142,11 +144,42 @@ of_log AS (
         ], recursive := true)
     FROM core.log_ost_profile
 ),
+slow_rank AS (
+    SELECT cluster, night, log_id, layer, rank
+    FROM core.rank_time
+    WHERE is_slow_rank
+),
+ranked AS (
+    SELECT cluster, night, log_id, 'posix' AS layer, rank, file_id FROM core.posix_file
+    UNION ALL
+    SELECT cluster, night, log_id, 'stdio', rank, file_id FROM core.stdio_file
+),
+named_ost AS (
+    SELECT cluster, night, log_id, 'slow_ost_core_seconds' AS cost_name, ost_id FROM core.ost_pace WHERE is_slow
+    UNION ALL
+    SELECT cluster, night, log_id, 'busiest_ost_core_seconds', busiest_ost_id FROM core.log_ost_profile
+),
+named_file AS (
+    SELECT cluster, night, log_id, 'straggler_core_seconds' AS cost_name, file_id
+    FROM ranked
+    SEMI JOIN slow_rank USING (cluster, night, log_id, layer, rank)
+    UNION
+    SELECT cluster, night, log_id, 'straggler_core_seconds', file_id
+    FROM (FROM ranked WHERE rank < 0)
+    SEMI JOIN slow_rank USING (cluster, night, log_id, layer)
+    UNION
+    SELECT cluster, night, log_id, cost_name, file_id
+    FROM core.lustre_component
+    JOIN named_ost USING (cluster, night, log_id)
+    WHERE list_contains(ost_ids, ost_id)
+),
 spreading AS (
     SELECT cluster, night, log_id, part, cost_name, seconds, kind_seconds
     FROM of_log
     JOIN file_time USING (cluster, night, log_id)
+    LEFT JOIN (SELECT *, TRUE AS is_named FROM named_file) USING (cluster, night, log_id, cost_name, file_id)
     WHERE seconds > 0 AND list_contains(kinds, time_kind)
+    QUALIFY is_named OR bool_or(is_named) OVER (PARTITION BY cluster, night, log_id, cost_name) IS NULL
 ),
 -- In order, and in no window, whose sums depend on the order of rows: the last digit is the same each time.
 spread_over AS (
