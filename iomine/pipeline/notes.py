@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
 from iomine.lake import Warehouse, as_warehouse_errors
+from iomine.whole import written_whole
 
 # Where a log lies: its cluster, its night and its id.
 LogPlace = tuple[str, date, str]
@@ -61,7 +62,6 @@ class Note(Generic[Noted]):
     def _write(self, noted: Iterable[Noted]) -> None:
         with as_warehouse_errors(self._root):
             self._file.parent.mkdir(exist_ok=True)
-            beside = self._file.with_name(f".{self._file.name}")
             rows: list[list[str]] = [[cluster, night.isoformat(), *log_id] for cluster, night, *log_id in noted]
-            beside.write_text(json.dumps(rows), encoding="utf-8")
-            beside.replace(self._file)
+            with written_whole(self._file) as beside:
+                beside.write_text(json.dumps(rows), encoding="utf-8")

@@ -37,7 +37,6 @@ from iomine.views.passing import Connection
 from iomine.views.query import Limits, answer_own, ask, open_catalog
 from iomine.views.questions import question
 
-_FOLDER: Final = "reports"
 _DUE: Final = "due.json"
 _DUE_LOGS: Final = "due_logs.json"
 # Reports of a task, at most and at least: a worker's questions cost the same for one log as for hundreds.
@@ -66,12 +65,12 @@ class Reported:
 
 def due(warehouse: Warehouse) -> Note[Partition]:
     """Nights whose reports may have to be written."""
-    return Note(warehouse, f"{_FOLDER}/{_DUE}")
+    return Note(warehouse, f"{warehouse.reports.name}/{_DUE}")
 
 
 def due_logs(warehouse: Warehouse) -> Note[LogPlace]:
     """Logs of other nights whose reports may have to be written, with those of other logs that show them."""
-    return Note(warehouse, f"{_FOLDER}/{_DUE_LOGS}")
+    return Note(warehouse, f"{warehouse.reports.name}/{_DUE_LOGS}")
 
 
 def note_due(warehouse: Warehouse, nights: Iterable[Partition], few: Mapping[Partition, Iterable[str]]) -> None:
@@ -105,7 +104,7 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
         WarehouseError: files cannot be read or written.
         WorkersError: workers were lost.
     """
-    folder = warehouse.root / _FOLDER
+    folder = warehouse.reports
     nights, logs = due(warehouse).noted(), due_logs(warehouse).noted()
     if not nights and not logs:
         return Reported(0, 0, ())
@@ -155,7 +154,7 @@ def list_reports(warehouse: Warehouse) -> None:
     Raises:
         WarehouseError: files cannot be read or written.
     """
-    folder = warehouse.root / _FOLDER
+    folder = warehouse.reports
     if (folder / INDEX_PAGE).exists():
         with kept_from_others(), _asking(open_catalog(warehouse.database, _LIMITS), folder) as ask:
             write_index(ask, folder)
@@ -175,7 +174,7 @@ def retire(warehouse: Warehouse, days: int) -> int:
     kept_jobs = {job_page_name(row["cluster"], row["job_id"]) for row in rows}
     gone = set()
     with as_warehouse_errors(warehouse.root):
-        for path in (warehouse.root / _FOLDER).glob("*.*"):
+        for path in warehouse.reports.glob("*.*"):
             log_id = path.name.partition(".")[0]
             if _LOG_ID.fullmatch(log_id) and log_id not in kept:
                 path.unlink(missing_ok=True)

@@ -3,8 +3,6 @@
 A file is whole or not there, and one that would not change is not written again.
 """
 
-import os
-import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -24,6 +22,7 @@ from iomine.report.radial import Radial, radials_of
 from iomine.report.trace import Trace, traces_of
 from iomine.views.answers import Ask, rows_of
 from iomine.views.questions import question
+from iomine.whole import written_whole
 
 # As many as are gathered at once.
 _AT_ONCE: Final = 1000
@@ -201,10 +200,6 @@ def _replace(target: Path, content: bytes) -> bool:
     """Writes a file whole; returns whether it has changed."""
     if target.exists() and target.read_bytes() == content:
         return False
-    beside = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")
-    try:
+    with written_whole(target) as beside:
         beside.write_bytes(content)
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)
     return True

@@ -6,7 +6,6 @@ so a reader sees the old catalog or the new one, and keeps the one that it opene
 """
 
 import os
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
@@ -27,6 +26,7 @@ from iomine.views.model import REFERENCE_TABLES, SCHEMAS, View, find_views
 from iomine.views.query import LAKE_DIRECTORY, NO_LIMITS, VERSION_KEY, Limits, engine
 from iomine.views.site import SITE, SiteView
 from iomine.views.texts import ViewError
+from iomine.whole import written_whole
 
 # The oldest DuckDB that must be able to open the file.
 _STORAGE_VERSION: Final = "v1.4.0"
@@ -74,8 +74,7 @@ def build_catalog(
     check(lake)
     if moves:
         lake = {table: [os.path.relpath(path, target.parent) for path in paths] for table, paths in lake.items()}
-    beside = target.with_name(f".{target.name}.{os.getpid()}-{uuid.uuid4().hex}")
-    try:
+    with written_whole(target) as beside:
         beside.write_bytes(template(find_views(), tuple(sorted((settings or {}).items()))))
         with _attached(beside) as con:
             con.begin()
@@ -89,10 +88,6 @@ def build_catalog(
         for view in kept_views() if keeps else ():
             _keep(beside, view)
         _to_disk(beside)
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)
-        beside.with_name(f"{beside.name}.wal").unlink(missing_ok=True)
 
 
 def show(con: duckdb.DuckDBPyConnection, lake: Mapping[str, Sequence[str]], *, parted: bool = False) -> None:

@@ -14,6 +14,7 @@ from prometheus_client.openmetrics.exposition import CONTENT_TYPE_LATEST, genera
 from iomine.errors import as_output_errors
 from iomine.views.query import ask
 from iomine.views.questions import question
+from iomine.whole import written_whole
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 
@@ -67,11 +68,9 @@ def write_textfile(out: Path, database: Path) -> None:
     """
     content = as_prometheus(_registry(database, datetime.now(UTC)))
     # Files that do not end in .prom are not read.
-    new = out.with_name(f".{out.name}.new")
-    with as_output_errors(out):
+    with as_output_errors(out), written_whole(out) as new:
         new.write_bytes(content)
         new.chmod(0o644)
-        new.replace(out)
 
 
 def _registry(database: Path, now: datetime) -> CollectorRegistry:

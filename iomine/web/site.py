@@ -34,6 +34,7 @@ from iomine.web.report_cache import is_public, log_of
 from iomine.web.search import index_script, names_of
 from iomine.web.sessions import Session
 from iomine.web.window import Window, window_of
+from iomine.whole import clear_unfinished, written_whole
 
 MOST_ROWS: Final = 1000
 _MARK: Final = ".iomine-site"
@@ -348,19 +349,17 @@ def _lay(source: Path, target: Path) -> None:
     if target.exists() and target.stat().st_mtime_ns == source.stat().st_mtime_ns:
         return
     target.parent.mkdir(exist_ok=True)
-    beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        # Reports are replaced and never written over, so a link keeps what it was made to.
-        os.link(source, beside)
-    except OSError:
-        shutil.copy2(source, beside)
-    beside.replace(target)
+    with written_whole(target) as beside:
+        try:
+            # Reports are replaced and never written over, so a link keeps what it was made to.
+            os.link(source, beside)
+        except OSError:
+            shutil.copy2(source, beside)
 
 
 def _replace(target: Path, text: str) -> None:
-    beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(target)
+    with written_whole(target) as beside:
+        beside.write_text(text, encoding="utf-8")
 
 
 def _folder_of(index: Path) -> str:
@@ -371,6 +370,7 @@ def _folder_of(index: Path) -> str:
 
 
 def _tidy(out: Path, kept: set[str]) -> None:
+    clear_unfinished(out)
     for path in out.glob(f"{_TABLES}*"):
         if path.name not in kept:
             shutil.rmtree(path)

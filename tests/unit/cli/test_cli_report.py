@@ -45,3 +45,14 @@ def test_misuse_is_one_sentence(arguments: tuple[str, ...], said: str, iomine, w
     """What cannot be reported is an error that says what to do, and the command ends with 2."""
     answer = iomine("report", *arguments, "--warehouse", warehouse_of(log=LOGS))
     assert (2, True) == (answer.exit_code, said in answer.stderr)
+
+
+@pytest.mark.parametrize("arguments", [("report", "aa", "--standalone"), ("metrics", "--out")])
+def test_an_error_names_the_file_that_was_asked_for(arguments: tuple[str, ...], iomine, warehouse_of, tmp_path: Path) -> None:
+    """A file that cannot be written is called by the name that was given, not by that of a hidden file."""
+    file = tmp_path / "absent" / "a.html"
+    answer = iomine(*arguments, file, "--warehouse", warehouse_of(log=LOGS))
+    assert (1, f"{file} cannot be written (No such file or directory): name another place.\n") == (
+        answer.exit_code,
+        answer.stderr,
+    )
