@@ -54,7 +54,8 @@ def command(
     from working.
     """
     checks = []
-    for look in (_python, _libraries, _darshan, _folder, _access, _locks, _settings, _rules, _slurm, _database, _backfill):
+    of_program, of_settings = (_python, _libraries, _darshan), (_settings, _rules, _slurm)
+    for look in (*of_program, _folder, _access, _outputs, _locks, *of_settings, _database, _backfill):
         for check in _looked(look, warehouse):
             checks.append(check)
             if not as_json:
@@ -184,6 +185,32 @@ def _access(warehouse: Path) -> Iterator[Check]:
             yield Check("warn", f"{what}, such as {seen.first}", f"run `chmod -R o-rwx {shlex.quote(str(place))}`")
         if group is not None and not seen.is_given:
             yield Check("warn", f"{place} is not of the group in the settings", f"run `{giving(place, group)}`")
+
+
+def _outputs(warehouse: Path) -> Iterator[Check]:
+    """Checks that a night can write what the settings ask for beside the warehouse."""
+    from iomine.pipeline.site.config import site_config
+
+    try:
+        nightly = site_config(warehouse).nightly
+    except IomineError:
+        # Faults of the settings are results of another check.
+        return
+    # Who cannot write the warehouse does not run nights.
+    if not os.access(warehouse, os.W_OK):
+        return
+    for name in ("outbox", "site", "metrics"):
+        if not (place := getattr(nightly, name)):
+            continue
+        key, path = f"nightly.{name}", Path(place)
+        # Other folders are made.
+        folder = path.parent if name == "metrics" else next(each for each in (path, *path.parents) if each.exists())
+        if not folder.is_dir():
+            yield Check("fail", f"{folder} is not a folder", f"make it, or change {key}")
+        elif not os.access(folder, os.W_OK | os.X_OK):
+            yield Check("fail", f"{folder} cannot be written", f"let the user who runs nights write there, or change {key}")
+        else:
+            yield Check("ok", f"{path} can be written ({key})")
 
 
 def _locks(warehouse: Path) -> Iterator[Check]:

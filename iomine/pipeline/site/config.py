@@ -35,6 +35,9 @@ from iomine.sharing import group_of
 
 # Files that became tables, in the order of the template.
 _HEADER: Final = re.compile(r"^(\s*)\[(?!\[)", re.MULTILINE)
+# The parts of a date that strftime knows, with its flags and widths, and what is none of them.
+_DATE: Final = re.compile("%(?:[-_0^#]?[0-9]*[EO]?[aAbBCdDeFgGhjmuUVwWxyY]|%)")
+_NO_DATE: Final = re.compile("%[-_0-9^#]*[EO]?.?")
 _BARE: Final = re.compile("[A-Za-z0-9_-]+")
 FILES: Final = ("digest", "access", "retention", "thresholds", "slurm", "fabric", "views", "sources")
 
@@ -56,6 +59,9 @@ class ClusterSettings(SiteSettings):
         for pattern in (*self.logs, *self.stats):
             if not pattern.startswith("/"):
                 raise UsageError(f"{pattern!r} is not a path from the root on: write one such as /darshan/logs/%Y/%-m/%-d.")
+            # What strftime does not know it leaves as it is; hours and minutes of a day are always 00.
+            if unknown := _NO_DATE.search(_DATE.sub("", pattern)):
+                raise UsageError(f"{pattern!r}: {unknown[0]} is no part of a date; %Y, %m and %d are, and %% is a percent sign.")
         return self
 
 

@@ -271,3 +271,33 @@ def test_what_is_open_to_others_is_named(iomine, warehouse_of, tmp_path: Path) -
     opened = f"others can read 1 file and write 0 paths in {outbox}, such as {outbox}/1.eml"
     assert f"run `chmod -R o-rwx '{outbox}'`" == checks[opened]
     assert checks[f"{outbox} is not of the group in the settings"].startswith(f"run `chgrp -R {getgrgid(group).gr_name} ")
+
+
+@pytest.mark.usefixtures("settings_alone")
+def test_places_that_nights_write_to_are_looked_at(iomine, warehouse: Path, tmp_path: Path) -> None:
+    """The folder of the figures has to be there; the outbox and the site are made, unless a file is in the way."""
+    (tmp_path / "file").touch()
+    outbox, metrics = tmp_path / "new" / "outbox", tmp_path / "new" / "iomine.prom"
+    (warehouse / "iomine.toml").write_text(
+        f'[nightly]\noutbox = "{outbox}"\nsite = "{tmp_path}/file/site"\nmetrics = "{metrics}"\n'
+    )
+    answer = iomine("doctor", "--warehouse", warehouse)
+    assert 1 == answer.exit_code
+    assert [
+        f"{tmp_path}/file is not a folder: make it, or change nightly.site",
+        f"{tmp_path}/new is not a folder: make it, or change nightly.metrics",
+    ] == _lines(answer, "fail")
+    assert f"{outbox} can be written (nightly.outbox)" in _lines(answer, "ok")
+    outbox.parent.mkdir()
+    assert f"{metrics} can be written (nightly.metrics)" in _lines(iomine("doctor", "--warehouse", warehouse), "ok")
+
+
+@pytest.mark.usefixtures("settings_alone")
+def test_a_place_that_nights_may_not_write_to_fails(iomine, warehouse: Path, tmp_path: Path, monkeypatch) -> None:
+    """The user who runs nights needs the right to write there."""
+    (warehouse / "iomine.toml").write_text(f'[nightly]\nmetrics = "{tmp_path}/prom/iomine.prom"\n')
+    (tmp_path / "prom").mkdir()
+    allowed = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path / "prom" and allowed(path, mode))
+    remedy = "let the user who runs nights write there, or change nightly.metrics"
+    assert [f"{tmp_path}/prom cannot be written: {remedy}"] == _lines(iomine("doctor", "--warehouse", warehouse), "fail")

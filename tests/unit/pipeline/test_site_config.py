@@ -80,6 +80,9 @@ def test_what_stands_twice_is_refused(root):
         ("[retention.days]\nsegments = 3", r"iomine\.toml, \[retention\]: There is no table segments: did you mean segment\?"),
         ("[clusters.x]\nlog = []", r"There is no site setting clusters\.x\.log"),
         ("[clusters.x]\nlogs = ['logs']", "'logs' is not a path from the root on"),
+        ("[clusters.x]\nlogs = ['/logs/%Y/%Q']", "'/logs/%Y/%Q': %Q is no part of a date; %Y, %m and %d are"),
+        ("[clusters.x]\nstats = ['/stats/%d/%H']", "'/stats/%d/%H': %H is no part of a date"),
+        ("[clusters.x]\nlogs = ['/100%']", "'/100%': % is no part of a date; .* %% is a percent sign"),
         ("[clusters.'a/b']\nlogs = []", "'a/b' is not a valid cluster name"),
         ("[workers]\ncount = 2\nslurm = true", "three ways to get workers"),
         ("warehouse = ", r"iomine\.toml: This is not TOML"),
@@ -239,3 +242,9 @@ def test_records_of_tables_are_records_of_files():
     for name, field in SiteConfig.model_fields.items():
         if isinstance(field.default, SiteSettings) and name in FILES:
             assert type(field.default).__module__ != SiteConfig.__module__
+
+
+def test_each_way_to_write_a_day_is_fit():
+    """Flags, widths, names of months, weeks, and a percent sign."""
+    patterns = ("/d/%Y/%-m/%-d", "/d/%F", "/d/%4Y%02m%_d", "/d/%b/%A/%j/%V", "/d/%Ey", "/100%%/%y")
+    assert patterns == SiteConfig.parse({"clusters": {"x": {"logs": list(patterns)}}}).clusters["x"].logs
