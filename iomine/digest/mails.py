@@ -9,7 +9,7 @@ from typing import Final
 from iomine.digest.causes import Cause
 from iomine.digest.known import Better, Known, Scope, gather
 from iomine.digest.parts import MOST_TEXT_LINES, html_part, line_count, text_part
-from iomine.digest.pictures import NIGHTS_PICTURE, nights_picture
+from iomine.digest.pictures import NIGHTS_PICTURE, first_shown, nights_picture
 from iomine.digest.sentences import (
     ABOUT_COSTS,
     ABOUT_UNEXPLAINED,
@@ -28,7 +28,7 @@ from iomine.digest.sentences import (
     unexplained_texts,
     users_texts,
 )
-from iomine.digest.words import one_line, span
+from iomine.digest.words import full_day, one_line, span
 from iomine.post.model import Entry, Mail, Subject
 from iomine.report.causes import is_facilitys
 from iomine.report.facts import Place, title_of
@@ -179,7 +179,8 @@ def _attached(chosen: _Chosen, scope: Scope, links: Links) -> dict[str, bytes]:
 def _written(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Mail:
     known, recipient = chosen.known, chosen.known.recipient
     first, last = scope.first_night(recipient), scope.until
-    costs = costs_by_night(known.nights)
+    shown = first_shown(first, last)
+    costs = {night: cost for night, cost in costs_by_night(known.nights).items() if night >= shown}
     subject = _subject(chosen, first, last, scope.whose)
     view = {
         "kind": scope.whose,
@@ -187,7 +188,8 @@ def _written(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, de
         "subject": subject,
         "opening": opening(known, first, last, scope.whose),
         "picture": NIGHTS_PICTURE if len(costs) > 1 else "",
-        "picture_says": picture_says(costs, first, last) if costs else "",
+        "picture_says": picture_says(costs, shown, last) if costs else "",
+        "picture_ends": (full_day(shown), full_day(last)),
         "users": users_texts(known.nights) if scope.whose == "project" else [],
         "entries": [
             entry_text(
@@ -220,7 +222,7 @@ def _written(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, de
         subject=subject,
         text=text_part(_TEMPLATES, view),
         html=html_part(_TEMPLATES, view),
-        pictures={NIGHTS_PICTURE: nights_picture(costs, first, last)} if view["picture"] else {},
+        pictures={NIGHTS_PICTURE: nights_picture(costs, shown, last)} if view["picture"] else {},
         attached=chosen.attached,
         better=tuple(subject for each in chosen.better for subject in each.subjects),
     )

@@ -18,21 +18,25 @@ _MOST_NIGHTS: Final = 120
 _PALETTE: Final = np.array([[255, 255, 255], [47, 127, 181], [128, 138, 148]], np.uint8)
 
 
+def first_shown(first: date, last: date) -> date:
+    """The first night of the picture of nights, which are the newest of a very long time."""
+    return max(first, last - timedelta(days=_MOST_NIGHTS - 1))
+
+
 def nights_picture(costs: Mapping[date, float], first: date, last: date) -> bytes:
     """A column for each night, as high as its cost is of the largest.
 
     Args:
         costs: by night; nights that are missing cost nothing.
-        first: the first night.
-        last: the last night; of a very long time only the newest nights are shown.
+        first: the first night, not before `first_shown`.
+        last: the last night.
     """
-    nights = min((last - first).days + 1, _MOST_NIGHTS)
-    begin = last - timedelta(days=nights - 1)
+    nights = (last - first).days + 1
     most = max(costs.values(), default=0) or 1.0
     edges = np.linspace(0, _WIDTH, nights + 1).astype(int)
     cells = np.zeros((_HEIGHT, _WIDTH), np.uint8)
     for number in range(nights):
-        cost = costs.get(begin + timedelta(days=number), 0.0)
+        cost = costs.get(first + timedelta(days=number), 0.0)
         height = max(1, round((_HEIGHT - 1) * cost / most)) if cost > 0 else 0
         cells[_HEIGHT - 1 - height : _HEIGHT - 1, edges[number] : edges[number + 1] - _GAP] = 1
     cells[-1] = 2

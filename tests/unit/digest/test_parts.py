@@ -10,12 +10,13 @@ from mail_rows import all_mails, database, plain_lines, read_html, since, words
 from outline import HOSTILE
 
 from iomine.digest.operator import Trouble, operator_mail
-from iomine.digest.words import COLUMNS
+from iomine.digest.words import COLUMNS, full_day, span
 from iomine.post.model import Mail
 from iomine.triggers import MANUALS
 from iomine.triggers.model import FINDING_LEVELS
 from iomine.views.answers import Ask
 
+_AXIS = re.compile(r'<p class="axis[^>]*>.*?</p>')
 FIRST, LAST = date(2024, 4, 1), date(2024, 4, 14)
 CODES = [code for code, each in MANUALS.items() if each.trigger.ruleset == "iomine" and each.trigger.level in FINDING_LEVELS]
 NASTY = (*HOSTILE.values(), "{{link:stop}}", "ada\nBcc: all@site.test", "\u200b\u2066x", "\ue000\ue001", "ok")
@@ -98,8 +99,9 @@ def test_what_is_read_first_is_short(mail: Mail):
 
 
 def test_both_parts_say_the_same(mail: Mail):
-    """Except for what only links need, both parts have the same words and numbers in the same order, and the same titles."""
-    plain, rich = "\n".join(plain_lines(mail.text)).split("\nTo answer\n")[0], read_html(mail.html)
+    """Except for what only links and the picture need, both parts have the same words and numbers in the same order, and the same titles."""
+    plain = "\n".join(plain_lines(mail.text)).split("\nTo answer\n")[0]
+    rich = read_html(_AXIS.sub("", mail.html))
     answers = r"Fixed, or intended: don't tell me again|Remind me in a month|Undo|Stop these mails|\(by mail\)"
     shown = re.sub(answers, "", rich.text)
     assert _signs(plain) == _signs(shown)
@@ -161,6 +163,22 @@ def test_pictures_are_said_in_words(mail: Mail):
     night = re.search(r"(?:most|the largest part) of it on (.+?) \(", " ".join(mail.text.split()))
     assert night is not None
     assert alt.endswith(f"on {night[1]}.")
+
+
+def test_the_picture_of_nights_has_dates_at_its_ends(mail: Mail, ask: Ask):
+    """The first and the last night; of a long time the first that is shown, which the words for the picture name too."""
+    ends = (full_day(FIRST), full_day(LAST))
+    assert ends == _ends(mail.html)
+    long = all_mails(ask, since(LAST - timedelta(days=400), LAST), None)["ada"]
+    begin = LAST - timedelta(days=119)
+    assert (full_day(begin), full_day(LAST)) == _ends(long.html)
+    assert f"Core-hours by night, {span(begin, LAST)}:" in long.html
+
+
+def _ends(html: str) -> tuple[str, str]:
+    (axis,) = _AXIS.findall(html)
+    first, last = re.findall(r"<span[^>]*>([^<]*)</span>", axis)
+    return first, last
 
 
 def test_operators_mails_bear_hostile_names(ask: Ask):
