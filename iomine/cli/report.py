@@ -34,10 +34,17 @@ def command(
         raise UsageError("--out is for a folder and --standalone for one file: leave one of them out.")
     from iomine.report.facts import gather, which
     from iomine.report.job import JobPlace, jobs_of
-    from iomine.report.write import write_jobs, write_reports, write_shared, write_standalone, write_standalone_job
+    from iomine.report.write import (
+        write_jobs,
+        write_reports,
+        write_shared,
+        write_standalone,
+        write_standalone_job,
+        write_whole_index,
+    )
     from iomine.triggers.site import with_published
     from iomine.views.of_logs import open_for_logs
-    from iomine.views.query import answer_own
+    from iomine.views.query import answer_own, open_catalog
 
     database = database_of(warehouse)
     asked = meant(database, what, cluster)
@@ -62,3 +69,7 @@ def command(
         write_shared(folder)
         for written in chain(write_jobs(ask, jobs, folder), write_reports(ask, places, folder)):
             typer.echo(written.page)
+    # Sweeps write the list of the warehouse's own reports.
+    if out is not None:
+        with open_catalog(database) as con, as_output_errors(out):
+            write_whole_index(partial(answer_own, con), out)

@@ -20,7 +20,7 @@ from iomine.report.pair import Pair
 from iomine.report.pair_page import on_one_scale, pair_page
 from iomine.report.radial import Radial, radials_of
 from iomine.report.trace import Trace, traces_of
-from iomine.views.answers import Ask, rows_of
+from iomine.views.answers import Ask, Rows, rows_of
 from iomine.views.questions import question
 from iomine.whole import written_whole
 
@@ -67,7 +67,7 @@ def write_shared(folder: Path) -> None:
         _replace(folder / "assets" / name, text.encode())
     _replace(folder / TRIGGERS_PAGE, triggers_page().encode())
     if not (folder / INDEX_PAGE).exists():
-        _replace(folder / INDEX_PAGE, rendered("index.html.j2", users=()).encode())
+        _replace(folder / INDEX_PAGE, rendered("index.html.j2", users=(), night_count=None).encode())
 
 
 def write_index(ask: Ask, folder: Path) -> None:
@@ -77,13 +77,28 @@ def write_index(ask: Ask, folder: Path) -> None:
         ask: answers queries over the published views.
         folder: holds the reports.
     """
+    _write_list(rows_of(ask(question("reports/newest"), {"night_count": _LISTED_NIGHTS})), folder, _LISTED_NIGHTS)
+
+
+def write_whole_index(ask: Ask, folder: Path) -> None:
+    """Writes the list of all reports in a folder that is not the warehouse's; logs that are not in the warehouse are left out.
+
+    Args:
+        ask: answers queries over the published views.
+        folder: holds the reports.
+    """
+    log_ids = sorted(path.stem for path in folder.glob("*.html"))
+    _write_list(rows_of(ask(question("reports/listed"), {"log_ids": log_ids})), folder, None)
+
+
+def _write_list(rows: Rows, folder: Path, night_count: int | None) -> None:
     runs = []
-    for run in rows_of(ask(question("reports/newest"), {"night_count": _LISTED_NIGHTS})):
+    for run in rows:
         if (folder / f"{run['log_id']}.html").exists():
             job = job_page_name(run["cluster"], run["job_id"])
             runs.append(run | {"job_page": job if job and (folder / job).exists() else None})
     users = [(user, list(of_user)) for user, of_user in groupby(runs, key=itemgetter("user"))]
-    _replace(folder / INDEX_PAGE, rendered("index.html.j2", users=users, night_count=_LISTED_NIGHTS).encode())
+    _replace(folder / INDEX_PAGE, rendered("index.html.j2", users=users, night_count=night_count).encode())
 
 
 def _written(ask: Ask, batch: Sequence[Facts], folder: Path) -> Iterator[Written]:

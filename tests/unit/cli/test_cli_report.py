@@ -1,5 +1,6 @@
 """`iomine report`: which logs it takes, and where pages go."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -56,3 +57,13 @@ def test_an_error_names_the_file_that_was_asked_for(arguments: tuple[str, ...], 
         answer.exit_code,
         answer.stderr,
     )
+
+
+def test_a_folder_lists_all_reports_that_were_written_into_it(iomine, warehouse_of, tmp_path: Path) -> None:
+    """By each call, of logs without findings too; a job's page is led to from its logs, and no other file is listed."""
+    out, warehouse = tmp_path / "out", warehouse_of(log=LOGS)
+    for asked in ("aa", "2"):
+        iomine("report", asked, "--warehouse", warehouse, "--out", out)
+    index = (out / "index.html").read_text()
+    assert ["aa.html", "bb.html", "job.blue.2.html", "cc.html", "job.blue.2.html"] == re.findall('<a href="([abcj][^"]+)"', index)
+    assert "All reports in this folder, by user." in index

@@ -99,7 +99,7 @@ def test_what_is_read_first_is_short(mail: Mail):
 
 
 def test_both_parts_say_the_same(mail: Mail):
-    """Except for what only links and the picture need, both parts have the same words and numbers in the same order, and the same titles."""
+    """But for what links and pictures need, both parts have the same words and numbers in the same order, and the same titles."""
     plain = "\n".join(plain_lines(mail.text)).split("\nTo answer\n")[0]
     rich = read_html(_AXIS.sub("", mail.html))
     answers = r"Fixed, or intended: don't tell me again|Remind me in a month|Undo|Stop these mails|\(by mail\)"
