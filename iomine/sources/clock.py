@@ -48,8 +48,11 @@ def read_at(source: Input, content_at: datetime | None = None, latest: datetime 
     Returns:
         The moment; when the file was last changed where neither path nor content says it.
     """
-    at = time_in_path(source) or content_at
+    named = _named(source)
+    at = named.at if named else content_at
     doubt = "" if at else "nothing but the file's time of change says when it was read"
+    if named and not named.is_sure:
+        doubt = "its path names a local time that does not occur once, because clocks changed"
     at = at or source.modified_at
     if latest is None or latest <= at:
         return ReadAt(at, doubt)
@@ -65,22 +68,41 @@ def moment_given(source: Input) -> datetime:
 
 def time_in_path(source: Input) -> datetime | None:
     """The moment that an input's path names, in UTC; None where it names none."""
-    found = [(start, at) for start, at in _moments(source) if at]
-    return max(found)[1] if found else None
+    named = _named(source)
+    return named.at if named else None
 
 
-def _moments(source: Input) -> Iterator[tuple[int, datetime | None]]:
+class _Named(NamedTuple):
+    """A time in a path.
+
+    Attributes:
+        start: where it begins there.
+        at: the moment, in UTC; the first of two with the same local time.
+        is_sure: whether that local time occurs once.
+    """
+
+    start: int
+    at: datetime
+    is_sure: bool = True
+
+
+def _named(source: Input) -> _Named | None:
+    return max(_moments(source), default=None)
+
+
+def _moments(source: Input) -> Iterator[_Named]:
     for match in _MOMENT.finditer(source.path):
-        yield match.start(), _moment(match, source)
+        if named := _moment(match, source):
+            yield named
     for match in _EPOCH.finditer(source.path):
-        yield match.start(), datetime.fromtimestamp(int(match["epoch"]), UTC)
+        yield _Named(match.start(), datetime.fromtimestamp(int(match["epoch"]), UTC))
 
 
-def _moment(match: re.Match[str], source: Input) -> datetime | None:
+def _moment(match: re.Match[str], source: Input) -> _Named | None:
     try:
         at = datetime(*(int(match[part] or 0) for part in _PARTS), tzinfo=source.zone)  # type: ignore[misc, arg-type]
         if match["offset"]:
             at = datetime.fromisoformat(at.replace(tzinfo=None).isoformat() + match["offset"])
-        return at.astimezone(UTC)
+        return _Named(match.start(), at.astimezone(UTC), at.utcoffset() == at.replace(fold=1).utcoffset())
     except (ValueError, OverflowError):
         return None

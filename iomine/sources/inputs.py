@@ -1,16 +1,18 @@
 """Inputs other than Darshan logs: opened, unpacked, and given to the parser of their format."""
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import cache
 from io import BytesIO
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Final
 
 from iomine.errors import UnreadableError
 from iomine.packages import brought
 from iomine.sources import accounting, fabric, ior, lustre, series
+from iomine.sources.accounting.lines import text_of
 from iomine.sources.model import LARGEST_BYTES, Input, Readings, Source
 from iomine.sources.unpacking import BROKEN, opener_of, unpack_first
 from iomine.units import human_bytes
@@ -19,6 +21,10 @@ SOURCES: Final[tuple[Source, ...]] = tuple(chain(lustre.SOURCES, series.SOURCES,
 
 _HEAD_BYTES: Final = 1 << 16
 _MOST_LINES: Final = 100
+_MOST_SHOWN: Final = 200
+# Slurm's commands put their names before it, and its libraries those of the function.
+_COMPLAINT: Final = re.compile(rb"(?:[a-z][\w-]{0,63}:? )?(?:error|fatal|warning): ", re.ASCII)
+_LETTERS_OF_UTF16: Final = 0.75
 _HOST: Final = re.compile(rb"[A-Za-z0-9_.-]{1,255}: ?")
 
 
@@ -65,6 +71,17 @@ def read_input(given: Input) -> tuple[str, Readings]:
     for source in sources:
         if source.knows(given):
             return source.kind, source.read(given)
+    if complaints := _complaints(given.data):
+        # The numbers of lines stay as they are.
+        rest = replace(given, data=b"\n" * len(complaints) + given.data[sum(map(len, complaints)) :])
+        first = text_of(complaints[0]).strip()[:_MOST_SHOWN]
+        for source in sources:
+            if source.knows(rest):
+                readings = source.read(rest)
+                doubt = f"The command failed in part before it printed this, so something may be missing: {first}"
+                return source.kind, replace(readings, doubt=" ".join(filter(None, (doubt, readings.doubt))))
+        if not rest.data.strip():
+            raise UnreadableError(f"It holds nothing but errors of the command that wrote it: {first}")
     bare = replace(given, data=_without_hosts(given.data))
     if bare.data and any(source.knows(bare) for source in sources):
         raise UnreadableError(
@@ -72,7 +89,9 @@ def read_input(given: Input) -> tuple[str, Readings]:
         )
     if not given.data.strip():
         raise UnreadableError("It is empty, as a command leaves it that got no answer.")
-    raise UnreadableError("Its format is not known as statistics or accounting.")
+    if encoding := _utf16(given.data[:_HEAD_BYTES]):
+        raise UnreadableError(f"It is text in {encoding}: convert it, for example with `iconv -f {encoding} -t UTF-8`.")
+    raise UnreadableError("Its format is not known as statistics or accounting: docs/system_state.md lists those that are.")
 
 
 def _without_hosts(data: bytes) -> bytes:
@@ -82,13 +101,28 @@ def _without_hosts(data: bytes) -> bytes:
     return b"\n".join(line[match.end() :] for line, match in zip(lines, found, strict=True) if match) if all(found) else b""
 
 
+def _complaints(data: bytes) -> list[bytes]:
+    """The first lines of a text that are errors and warnings of the command that printed it, whose stderr went there too."""
+    lines = data[:_HEAD_BYTES].splitlines(keepends=True)
+    return list(takewhile(_COMPLAINT.match, lines))
+
+
+def _utf16(head: bytes) -> str:
+    """The name of the encoding of a text in UTF-16, empty where it is none: every other byte of most letters is zero."""
+    if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return "UTF-16"
+    even, odd = head[::2].count(0), head[1::2].count(0)
+    least = _LETTERS_OF_UTF16 * len(head) / 2
+    return "UTF-16LE" if odd > least > even else "UTF-16BE" if even > least > odd else ""
+
+
 def _unpacked(data: bytes) -> bytes:
     if opener := opener_of(data):
         try:
             with opener(BytesIO(data)) as file:
                 data = file.read(LARGEST_BYTES + 1)
         except BROKEN as error:
-            raise UnreadableError(f"It cannot be unpacked ({error}).") from error
+            raise UnreadableError(f"It cannot be unpacked ({error}): copy or pack it again.") from error
     elif reason := unpack_first(data):
         raise UnreadableError(reason)
     if len(data) > LARGEST_BYTES:

@@ -228,7 +228,7 @@ def _gzip_reason(data: bytes) -> str:
         return f"This is a damaged gzip file ({error})."
     if head[8:16] in _ORDERS or head[_TAR_MAGIC_AT:].startswith(_TAR_MAGIC):
         return unpack_first(data)
-    return "This is a gzip file, but not a Darshan log."
+    return "This is a gzip file, but not a Darshan log: statistics and accounting are named with --stats."
 
 
 def open_container(data: bytes, *, is_for_job: bool = False) -> Container:

@@ -33,7 +33,8 @@ def read_parameters(source: Input) -> Readings:
     Raises:
         UnreadableError: nothing in it is kept, or nothing of that is as Lustre writes it.
     """
-    text = Text(source.data)
+    # A copy that went through Windows has a carriage return before each line feed.
+    text = Text(source.data.replace(b"\r\n", b"\n"))
     parts = split(text, source)
     if not any(entry.leaf for entry in parts.parameters):
         left_out = _left_out(parts.left_out) or "no parameters"

@@ -43,6 +43,24 @@ def test_paths_that_name_a_time(path: str, time: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "time"),
+    [
+        ("/2026-10-25/0230", "2026-10-25 00:30:00"),
+        ("/2026-03-29/0230", "2026-03-29 01:30:00"),
+    ],
+)
+def test_a_local_time_that_does_not_occur_once_is_doubtful(path: str, time: str) -> None:
+    """In the hour that clocks show twice the first is taken, and the doubt says so; an offset in the path leaves none."""
+    at, doubt = read_at(_input(path, _BERLIN))
+    assert (time, "its path names a local time that does not occur once, because clocks changed") == (
+        f"{at:%Y-%m-%d %H:%M:%S}",
+        doubt,
+    )
+    assert "" == read_at(_input(f"{path}+01:00", _BERLIN)).doubt == read_at(_input(path)).doubt
+    assert "" == read_at(_input("/2026-10-25/0130", _BERLIN)).doubt
+
+
+@pytest.mark.parametrize(
     "path",
     [
         "",

@@ -36,6 +36,9 @@ def _damage_of(data: bytes) -> tuple[bytes, str]:
     return inflated.data, inflated.damage
 
 
+_NO_LOG = "This is a gzip file, but not a Darshan log: statistics and accounting are named with --stats."
+
+
 @pytest.mark.parametrize(
     ("beginning", "reason"),
     [
@@ -49,8 +52,8 @@ def _damage_of(data: bytes) -> tuple[bytes, str]:
         (b"3.41\0\0\0\0", "The header's magic number is wrong: the file is damaged."),
         (b"3.41\0\0\0\0" + struct.pack("<q", MAGIC + 1), "The header's magic number is wrong: the file is damaged."),
         (b"3.41\0\0\0\0" + struct.pack("<q", MAGIC), "The file ends inside its header, after 16 bytes."),
-        (gzip.compress(b"2.06\0\0\0\0", mtime=0), "This is a gzip file, but not a Darshan log."),
-        (gzip.compress(b"#!/bin/sh", mtime=0), "This is a gzip file, but not a Darshan log."),
+        (gzip.compress(b"2.06\0\0\0\0", mtime=0), _NO_LOG),
+        (gzip.compress(b"#!/bin/sh", mtime=0), _NO_LOG),
         (b"\x1f\x8b but no gzip", "This is a damaged gzip file"),
         (
             gzip.compress(write(Blueprint()), mtime=0),

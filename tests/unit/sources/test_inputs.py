@@ -1,21 +1,34 @@
 """Inputs that no source reads: the reason says what they are and what to do."""
 
+import bz2
+import gzip
+import lzma
 from datetime import UTC, datetime
 
 import pytest
 
 from iomine.errors import UnreadableError
 from iomine.sources.inputs import open_input, read_input
+from iomine.sources.model import Readings
 
 _CHANGED = datetime(2026, 2, 1, tzinfo=UTC)
 _STATS = "obdfilter.fs-OST0001.stats=\nsnapshot_time             1767622201.0 secs.nsecs\nread_bytes   1 samples [bytes] 1 1 1\n"
+_HEADER = "JobID|JobIDRaw|JobName|User|State|Submit|Start|End|NNodes\n"
 _JOB = "100|100|a.out|ann|COMPLETED|2026-01-05T10:00:00|2026-01-05T10:01:00|2026-01-05T11:01:00|1\n"
+
+
+def _readings(data: bytes | str) -> tuple[str, Readings]:
+    """The kind of an input, and what it holds."""
+    return read_input(open_input("/x", data.encode() if isinstance(data, str) else data, _CHANGED, UTC))
+
+
+def _rows(readings: Readings) -> dict[str, list[object]]:
+    return {name: table.to_pylist() for name, table in readings.tables.items()}
 
 
 def _read(data: bytes | str) -> str:
     """The kind of an input."""
-    given = open_input("/x", data.encode() if isinstance(data, str) else data, _CHANGED, UTC)
-    return read_input(given)[0]
+    return _readings(data)[0]
 
 
 @pytest.mark.parametrize(
@@ -30,7 +43,12 @@ def _read(data: bytes | str) -> str:
         ("NodeDesc;SystemImageGUID;PortNum;LinkSpeedActive\n", "of Omni-Path's tools"),
         ("cxi0 hni_pkts_sent_by_tc_0 123456@1723114647.887\n", "of Slingshot's adapters"),
         ("", "It is empty"),
-        ("a|b|c\n", "Its format is not known"),
+        ("a|b|c\n", "Its format is not known as statistics or accounting: docs/system_state.md lists those that are"),
+        ("sacct: fatal: Unable to load plugin\n", "nothing but errors of the command that wrote it: sacct: fatal: Unable to"),
+        ("sacct: error: x\na|b|c\n", "Its format is not known"),
+        (_JOB.encode("utf-16"), "It is text in UTF-16: convert it, for example with `iconv -f UTF-16 -t UTF-8`"),
+        (_JOB.encode("utf-16-le"), "It is text in UTF-16LE"),
+        (_JOB.encode("utf-16-be"), "It is text in UTF-16BE"),
     ],
 )
 def test_what_is_not_read(data: bytes | str, reason: str) -> None:
@@ -39,7 +57,32 @@ def test_what_is_not_read(data: bytes | str, reason: str) -> None:
         _read(data)
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+def test_a_packed_file_that_is_cut(pack) -> None:
+    """It is not read in part, and the reject says what to do."""
+    with pytest.raises(UnreadableError, match=r"It cannot be unpacked \(.*\): copy or pack it again\."):
+        _read(pack((_HEADER + _JOB * 9).encode())[:-20])
+
+
+@pytest.mark.parametrize(
+    ("errors", "rest"),
+    [
+        ("sacct: error: no connection\nsacct: error: Connection refused\n", _HEADER + _JOB + "cut\n"),
+        ("slurm_load_jobs error: Unable to contact\n", '{"jobs": [{"job_id": 1, "end_time": 1767622207}]}'),
+    ],
+)
+def test_errors_before_the_output_of_a_command(errors: str, rest: str) -> None:
+    """The output is read, the doubt quotes the first error, and numbers of lines are those of the file."""
+    kind, readings = _readings(errors + rest)
+    kind_of_rest, readings_of_rest = _readings(rest)
+    assert kind_of_rest == kind
+    assert _rows(readings_of_rest) == _rows(readings)
+    doubt = f"The command failed in part before it printed this, so something may be missing: {errors.splitlines()[0]}"
+    assert readings.doubt.startswith(doubt)
+    if kind == "sacct":
+        assert readings.doubt.endswith("Left out, 1 in all: line 5 (it has 1 columns, not 9).")
+
+
 def test_lines_of_one_host_are_read() -> None:
     """The same texts are read as they should be given."""
-    header = "JobID|JobIDRaw|JobName|User|State|Submit|Start|End|NNodes\n"
-    assert ("stats", "sacct") == (_read(_STATS), _read(header + _JOB))
+    assert ("stats", "sacct") == (_read(_STATS), _read(_HEADER + _JOB))

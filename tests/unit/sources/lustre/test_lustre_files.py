@@ -34,6 +34,15 @@ def test_files_that_are_read(name: str) -> None:
         assert [at.date() for at in table["sampled_at"].to_pylist()] == table["night"].to_pylist()
 
 
+@pytest.mark.parametrize("name", ["job_stats/exascaler6_es01a_lctl-get_param.job_stats", "lctl/wc_osd.txt"])
+@_HERE
+def test_line_ends_of_windows(name: str) -> None:
+    """A carriage return before each line feed changes neither rows nor doubts."""
+    there, windows = (read(data, "/stats") for data in (shared(name), shared(name).replace(b"\n", b"\r\n")))
+    assert there.doubt == windows.doubt
+    assert [table.to_pylist() for table in there.tables.values()] == [table.to_pylist() for table in windows.tables.values()]
+
+
 @_HERE
 @pytest.mark.parametrize(("name", "reason"), [*_NOT_READ.items(), *_REFUSED])
 def test_files_that_are_refused(name: str, reason: str) -> None:
