@@ -85,7 +85,7 @@ class UnreadableError(IomineError):
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """A hint at the nearest of some names to one that is not among them, empty where none is near."""
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    near = get_close_matches(name, names, n=1, cutoff=0.55)
     return f"did you mean {near[0]}?" if near else ""
 
 

@@ -2,6 +2,7 @@
 # ruff: noqa: PLC0415
 
 import datetime as dt
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -61,8 +62,8 @@ def command(
         typer.echo(f"  {count:>8,}  {name}")
     for incident in summary.incidents:
         typer.echo(f"  incident: {incident}")
-    stats = f"--stats {out / 'lustre'} --stats {out / 'slurm'} --stats {out / 'fabric'}"
-    say(f"Next: iomine sweep {out / 'darshan'} {stats} --cluster {cluster}")
+    stats = " ".join(f"--stats {shlex.quote(str(out / name))}" for name in ("lustre", "slurm", "fabric"))
+    say(f"Next: iomine sweep {shlex.quote(str(out / 'darshan'))} {stats} --cluster {cluster}")
 
 
 def _parameter(assignment: str) -> tuple[str, int]:

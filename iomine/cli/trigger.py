@@ -1,6 +1,7 @@
 """`iomine trigger`: a site's own triggers, begun and tried."""
 # ruff: noqa: PLC0415
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -94,7 +95,7 @@ def _new(code: str | None, warehouse: Path) -> None:
     except OSError as error:
         raise OutputError(f"{file} cannot be written ({error.strerror}): run it as the owner of the folder.") from error
     typer.echo(visible(str(file)))
-    typer.echo(f"Next: change it, then iomine trigger check {file}", err=True)
+    typer.echo(f"Next: change it, then iomine trigger check {shlex.quote(str(file))}", err=True)
 
 
 def _check(what: str | None, warehouse: Path) -> None:

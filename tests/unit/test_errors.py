@@ -2,7 +2,7 @@
 
 import pytest
 
-from iomine.errors import OutputError, as_output_errors
+from iomine.errors import OutputError, as_output_errors, did_you_mean
 
 
 def test_a_file_that_cannot_be_written_is_named() -> None:
@@ -25,3 +25,9 @@ def test_a_reader_who_has_left_is_no_fault_of_a_file() -> None:
     """As in `iomine report JOB | head -1`: the command ends as any program does then."""
     with pytest.raises(BrokenPipeError), as_output_errors():
         raise BrokenPipeError
+
+
+def test_only_near_names_are_meant():
+    """A name that shares half of its letters with another, in some order, is not that name mistyped."""
+    assert "did you mean phys?" == did_you_mean("fys", ["phys", "bio"])
+    assert "" == did_you_mean("base_url", ["least_core_hours", "site"])

@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import shlex
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -101,7 +102,7 @@ def show(summary: Summary, warehouse: Path, *, as_json: bool) -> None:
         say(fault)
     if not summary.found and not summary.statistics.found:
         say("Nothing here looks like a log: names contain .darshan, end in .gz, .pfw or .otf2, or are _metadata or recorder.mt.")
-    where = "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {warehouse}"
+    where = "" if warehouse == DEFAULT_WAREHOUSE else f" --warehouse {shlex.quote(str(warehouse))}"
     say(f"Next: iomine worst{where}")
 
 

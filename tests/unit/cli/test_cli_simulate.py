@@ -1,6 +1,7 @@
 """`iomine simulate` on the command line."""
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,8 @@ Run = Callable[..., Result]
 
 def test_a_facility_is_summed_up(iomine: Run, tmp_path: Path) -> None:
     """The summary counts logs by archetype and names incidents, on stdout; the next step is printed on stderr."""
-    answer = iomine("simulate", tmp_path / "out", "--logs", "12", "--days", "1", "--workers", "1", "--start", "2026-03-01")
+    out = tmp_path / "my facility"
+    answer = iomine("simulate", out, "--logs", "12", "--days", "1", "--workers", "1", "--start", "2026-03-01")
     assert 0 == answer.exit_code
     first, *others = answer.stdout.splitlines()
     assert first.startswith("12 logs of ")
@@ -20,8 +22,11 @@ def test_a_facility_is_summed_up(iomine: Run, tmp_path: Path) -> None:
     assert ["degraded_link", "hot_ost", "metadata_storm"] == sorted(
         line.split()[1] for line in others if "incident" in line and line.split()[1] not in {"regression", "advice_followed"}
     )
-    assert "Next: iomine sweep" in answer.stderr
-    assert (tmp_path / "out" / "darshan" / "2026" / "3" / "1").is_dir()
+    # As a shell takes it.
+    (line,) = (line for line in answer.stderr.splitlines() if line.startswith("Next: "))
+    stats = [word for name in ("lustre", "slurm", "fabric") for word in ("--stats", str(out / name))]
+    assert ["iomine", "sweep", str(out / "darshan"), *stats, "--cluster", "default"] == shlex.split(line.removeprefix("Next: "))
+    assert (out / "darshan" / "2026" / "3" / "1").is_dir()
 
 
 def test_misuse_is_one_sentence(iomine: Run, tmp_path: Path) -> None:

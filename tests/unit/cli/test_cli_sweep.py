@@ -281,9 +281,10 @@ def test_every_log_that_pydarshan_reads_is_ingested(real_sweep):
 
 
 @pytest.mark.proof
-def test_a_folder_without_logs_is_reported_and_no_failure(warehouse, logs):
-    """Status 0, zeros on stdout, and a sentence that says what logs are called."""
+def test_a_folder_without_logs_is_reported_and_no_failure(tmp_path, logs):
+    """Status 0, zeros on stdout, a sentence that says what logs are called, and the next command as a shell takes it."""
     (logs / "notes.txt").touch()
+    warehouse = tmp_path / "my warehouse"
     result = command(logs, "--warehouse", warehouse)
 
     assert (0, "0 found = 0 ingested + 0 known + 0 rejected") == (result.returncode, result.stdout.partition(", in")[0])
@@ -291,6 +292,7 @@ def test_a_folder_without_logs_is_reported_and_no_failure(warehouse, logs):
         "Nothing here looks like a log: names contain .darshan, end in .gz, .pfw or .otf2, or are _metadata or recorder.mt."
         in result.stderr.splitlines()
     )
+    assert result.stderr.splitlines()[-1] == f"Next: iomine worst --warehouse '{warehouse}'"
 
 
 @pytest.mark.proof
