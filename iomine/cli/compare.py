@@ -99,7 +99,7 @@ def command(
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Show what changed from one run to another, or from one night to another.
+    """Show what changed between two runs, or between two nights.
 
     For two runs it shows how much longer the second took, what explains that, and which findings are gone, new or the same; with
     --standalone or --out it draws both on one page. For two nights it shows which findings are new, gone, more or less. Findings

@@ -29,11 +29,11 @@ class Action(StrEnum):
 def command(
     action: Annotated[Action, typer.Argument(help="What to do with the settings.", show_default=False)],
     key: Annotated[
-        str | None, typer.Argument(metavar="[KEY]", help="For explain: a setting, such as smtp.host.", show_default="all")
+        str | None, typer.Argument(metavar="[KEY]", help="For explain: a setting, such as digest.smtp.host.", show_default="all")
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Check, show or explain a site's settings, or put older files into one.
+    """Check, show, explain or merge a site's settings.
 
     "check" lists all faults, and exits with status 2 if there are any. "show" prints the settings that files make. "explain"
     describes a setting. "migrate" merges the files of a warehouse, such as digest.toml, into its iomine.toml, and keeps each

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from iomine.cli.options import DEFAULT_WAREHOUSE, Since, Warehouse
+from iomine.cli.narrowing import Narrowing
+from iomine.cli.options import DEFAULT_WAREHOUSE, Since, Warehouse, database_of
 from iomine.cli.terminal.text import say
 from iomine.errors import UsageError
 from iomine.units import json_line, visible
@@ -42,7 +43,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Mail each user what is wrong with their runs, and what to change.
+    """Mail users what is wrong with their runs, and what to change.
 
     A mail reports what is new since the last one; the first reports the last 14 nights. Project leads and operators get mails
     if digest.toml in the warehouse names them. A finding is mailed again only after cooldown_days (14, unless digest.toml sets
@@ -57,6 +58,7 @@ def command(
         raise UsageError("--user, --project and --operator select different recipients: give one of them.")
     from iomine.pipeline.digest import Order, digest
 
+    Narrowing(user=user, account=project).check(database_of(warehouse))
     server = None if smtp is None else _server(smtp)
     done = digest(Order(warehouse, user, project, operator, since, outbox, server, dry_run))
     if as_json:

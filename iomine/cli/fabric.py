@@ -40,7 +40,7 @@ def command(
     cluster: OnlyCluster = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Show what the fabric consists of, its worst links, or a path through it.
+    """Show the fabric's parts, its worst links, or a path through it.
 
     The worst links are those that went down, then those with errors, then the busiest, on the last day with readings of
     ports. A route is printed as ibtracert does.
@@ -85,7 +85,8 @@ class _Fabric:
         self._con, self._cluster = con, cluster
         firsts = {row["kind"]: row["first_night"] for row in self._ask("nights", most_nights=_NIGHTS).to_pylist()}
         if "link" not in firsts:
-            raise UsageError("The warehouse knows no fabric: `iomine sweep LOGS --stats PATH` reads what ibnetdiscover prints.")
+            of = f" of {cluster}" if cluster else ""
+            raise UsageError(f"The warehouse knows no fabric{of}: `iomine sweep --stats PATH` reads what ibnetdiscover prints.")
         nodes, links = (self._ask(name, first_night=firsts["link"]) for name in ("nodes", "links"))
         routes, names = (self._ask(f"{kind}s", first_night=firsts.get(kind, dt.date.max)) for kind in ("route", "name"))
         last = pa.scalar(dt.datetime.max.replace(tzinfo=dt.UTC), pa.timestamp("us", "UTC"))

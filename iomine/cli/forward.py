@@ -91,7 +91,7 @@ def _show(change: "Change") -> None:
     from iomine.units import visible
 
     for text in (*change.says, *change.advice):
-        typer.echo(visible(f"# {change.log_id} {text}"))
+        typer.echo(visible(f"# {change.log_id}: {text}"))
     for rows, columns in ((change.forwarding, _SHOWN), (change.files, None)):
         if rows:
             table = pa.Table.from_pylist(rows)

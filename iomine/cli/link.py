@@ -27,7 +27,7 @@ def command(
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Sign a link to a user's pages, or to one report, that needs no login.
+    """Sign a link to a user's pages or a report that needs no login.
 
     Anyone who has the link sees what it leads to on `iomine serve`, until the link expires. The warehouse must have access.toml.
     """

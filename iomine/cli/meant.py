@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from iomine.cli.narrowing import Narrowing
 from iomine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ def _nothing(database: Path, texts: Sequence[str], cluster: str | None) -> str:
     *file, what = texts
     if file:
         return f"The warehouse does not hold {what}: sweep it first, or name another with --warehouse."
+    Narrowing(cluster=cluster).check(database)
     near = [row["id"] for row in ask_rows(database, NEAREST, [what, cluster])]
     hint = f"near it are {', '.join(near)}." if near else '`iomine sql "SELECT log_id, job_id, path FROM logs"` lists them.'
     return f"There is no log or job {what}: {hint}"

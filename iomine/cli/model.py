@@ -36,8 +36,8 @@ def command(
 ) -> None:
     """Show the I/O model of a log, or of each log of a job.
 
-    Phases that do the same are one class. Each class is shown with what it does, where its time goes, and the line of IOR that
-    replays it, and how close to the program that is: exact, unordered, or the same bytes in other places.
+    Phases that do the same are one class. Each class is shown with what it does, where its time goes, the line of IOR that
+    replays it, and how close the replay comes to the program: exact, unordered, or the same bytes in other places.
     """
     from iomine.cli.terminal.questions import ask_own
     from iomine.views.encode import records

@@ -27,8 +27,8 @@ def command(
 ) -> None:
     """Name the traffic patterns of a log, or of each log of a job.
 
-    Patterns are circular, outlier, striped or noisy, of latencies and of sizes of traced requests, by rank, host, carrier and
-    OST. docs/patterns.md says what they mean.
+    A pattern is circular, outlier, striped or noisy. Latencies and sizes of traced requests have patterns of their own, by rank,
+    host, carrier and OST. docs/patterns.md says what they mean.
     """
     import json
 

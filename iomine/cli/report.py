@@ -28,7 +28,8 @@ def command(
     """Write the report of a log, or of a job and each of its logs.
 
     The report shows what is wrong, what that cost and what to change. Its path is printed. A job of several logs has a page of
-    its own, whose path is printed first. Sweeps write the reports of all logs and jobs with findings.
+    its own, whose path is printed first. Sweeps write the reports of all logs and jobs with findings. With --out, the page
+    index.html in the folder lists all reports there.
     """
     if out is not None and standalone is not None:
         raise UsageError("--out is for a folder and --standalone for one file: leave one of them out.")

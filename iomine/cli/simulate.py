@@ -32,7 +32,7 @@ def command(
     ] = None,
     assignments: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of that archetype: a number, of bytes also 4MiB."),
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter of that archetype, such as nprocs=64 or rank_bytes=4MiB."),
     ] = None,
     incidents: Annotated[
         bool, typer.Option("--incidents/--no-incidents", help="Whether links degrade, OSTs run hot, and programs change.")
@@ -40,7 +40,7 @@ def command(
     cluster: Cluster = DEFAULT_CLUSTER,
     workers: Workers = None,
 ) -> None:
-    """Write nights of a facility that does not exist, and the truth about them.
+    """Write nights of a made-up facility, and the truth about them.
 
     Darshan logs, Lustre statistics, fabric counters and accounting that agree: see docs/simulate.md.
     """

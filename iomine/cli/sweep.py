@@ -42,7 +42,7 @@ def command(
 ) -> None:
     """Find logs, read them, judge them and publish what they say.
 
-    Running it again reads only what is new; killed anywhere, the next run finishes the work.
+    Running it again reads only what is new. If it is killed, the next run finishes the work.
     """
     if not paths and not stats:
         raise UsageError("There is nothing to sweep: name folders of Darshan logs, or of statistics with --stats.")

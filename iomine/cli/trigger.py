@@ -66,7 +66,7 @@ def command(
     ] = None,
     warehouse: Warehouse = DEFAULT_WAREHOUSE,
 ) -> None:
-    """Start a trigger of the site, or check the site's triggers and views.
+    """Start a trigger of the site, or check its triggers and views.
 
     "new" writes a trigger's file to fill in, with one wrong case. "check" lists the faults of a file, or of all the site's
     files, and shows on how many logs of the newest night each trigger would have fired, and whose logs these are.

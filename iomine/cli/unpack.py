@@ -17,7 +17,7 @@ def command(
     into: Annotated[Path, typer.Option("--into", metavar="DIR", help="Folder to write to; nothing is written outside it.")],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for machines.")] = False,
 ) -> None:
-    """Write the logs of an archive as files, each with the bytes that were packed."""
+    """Write the logs of an archive as files, unchanged."""
     from iomine.cli.terminal.progress import progress_shown
     from iomine.pipeline.packing import unpack
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from iomine.cli.narrowing import Narrowing
 from iomine.cli.options import DEFAULT_WAREHOUSE, Format, OnlyCluster, Since, Warehouse, database_of
 from iomine.cli.terminal.text import say
 from iomine.errors import UsageError
@@ -77,6 +78,7 @@ def command(
     elif mix.num_rows:
         _show(chosen, left, cover, _UNITS[by], script)
     else:
+        Narrowing(cluster=cluster).check(database)
         say("There is no workload: no log that is asked for has an I/O model.")
 
 

@@ -94,7 +94,7 @@ def _nights(asked: Mapping[str, str], newest: dt.date) -> tuple[dt.date, dt.date
     usual = until - min(dt.timedelta(days=USUAL_NIGHTS - 1), until - dt.date.min)
     since = date_of(asked["since"]) if "since" in asked else usual
     if since > until:
-        raise UsageError(f"{since} to {until} holds no night: give the first with since and the last with until.")
+        raise UsageError(f"{since} to {until} holds no night, since it ends before it begins: change since or until.")
     if (until - since).days >= _MOST_NIGHTS:
         raise UsageError(f"{since} to {until} is more than a dashboard shows: give at most {_MOST_NIGHTS} nights.")
     return since, until

@@ -42,6 +42,12 @@ def test_every_command_has_help(iomine, name: str) -> None:
     assert undescribed == []
 
 
+def test_the_list_of_commands_cuts_no_sentence(iomine) -> None:
+    """What a command does can be read whole in a terminal of 80 columns."""
+    listed = iomine("--help", COLUMNS="80").stdout.partition("Commands:")[2]
+    assert [] == [line for line in listed.splitlines() if line.endswith("...")]
+
+
 def test_commands_are_the_modules_that_have_one() -> None:
     """A module put beside the others becomes a command of its name; helpers do not."""
     assert {"doctor", "explain", "sql", "status", "worst"} <= set(commands())

@@ -45,6 +45,14 @@ def test_summary_can_be_read_by_programs(iomine, facility: Path, tmp_path: Path)
     assert (0, ["user ada"], "2024-04-12") == (answer.exit_code, reported["sent"], reported["last_night"])
 
 
+def test_an_unknown_recipient_is_misuse(iomine, facility: Path, tmp_path: Path):
+    """A name that the warehouse does not know is a sentence, not a digest of no mails."""
+    for option, name, kind in (("--user", "adda", "user"), ("--project", "fys", "account")):
+        answer = iomine("digest", "--warehouse", facility, "--outbox", tmp_path, "--dry-run", option, name)
+        assert (2, True) == (answer.exit_code, answer.stderr.startswith(f"There is no {kind} {name}: "))
+    assert [] == list(tmp_path.iterdir())
+
+
 def test_a_warehouse_without_logs_has_nobody_to_write_to(iomine, warehouse: Path, tmp_path: Path):
     """Nothing was swept, nobody is written to, and that is no failure."""
     answer = iomine("digest", "--warehouse", warehouse, "--outbox", tmp_path / "out")

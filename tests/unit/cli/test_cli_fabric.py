@@ -101,7 +101,8 @@ def test_a_warehouse_without_a_fabric_says_so(iomine, warehouse):
     """Nothing was read: the sentence names the input."""
     answer = iomine("fabric", "--warehouse", warehouse)
     assert 2 == answer.exit_code
-    assert "knows no fabric" in answer.stderr
+    assert "knows no fabric: " in answer.stderr
+    assert "knows no fabric of rad: " in iomine("fabric", "--cluster", "rad", "--warehouse", warehouse).stderr
     assert "ibnetdiscover" in answer.stderr
 
 

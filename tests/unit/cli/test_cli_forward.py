@@ -147,8 +147,8 @@ def test_one_way_that_helps_little_says_nothing_of_others(iomine, warehouse, opt
 def test_nothing_would_change(iomine, warehouse) -> None:
     """Of large requests that are aligned, and of a job each log is shown."""
     answer = iomine("forward", "7", "--warehouse", warehouse)
-    assert f"# {LARGE} Nothing would change:" in answer.stdout
-    assert f"# {LOG} 1 forwarder would leave" in answer.stdout
+    assert f"# {LARGE}: Nothing would change:" in answer.stdout
+    assert f"# {LOG}: 1 forwarder would leave" in answer.stdout
 
 
 def test_files_are_gathered_from_counters_alone(iomine, warehouse) -> None:

@@ -285,6 +285,8 @@ def test_cluster_separates_logs_of_one_job_id(iomine, warehouse_of) -> None:
     answer = iomine("show", "4711", "--warehouse", warehouse)
     assert answer.stderr.endswith("name the machine with --cluster.\n")
     assert ["b" * 16] == [row["log_id"] for row in _facts(iomine, warehouse, "4711", "--cluster", "red")["logs"]]
+    answer = iomine("show", "4711", "--cluster", "rad", "--warehouse", warehouse)
+    assert (2, "There is no cluster rad: did you mean red?\n") == (answer.exit_code, answer.stderr)
 
 
 @pytest.mark.parametrize("name", ["cafe", "99"])

@@ -160,6 +160,8 @@ def test_what_cannot_be_made(iomine, warehouse, warehouse_of, tmp_path) -> None:
         assert (2, True) == (wrong.exit_code, "name a share above 0 and at most 1" in wrong.stderr)
     nothing = iomine("workload", "--since", "2030-01-01", "--warehouse", warehouse)
     assert (0, "", True) == (nothing.exit_code, nothing.stdout, nothing.stderr.startswith("There is no workload"))
+    unknown = iomine("workload", "--cluster", "blu", "--warehouse", warehouse)
+    assert (2, "There is no cluster blu: did you mean blue?\n") == (unknown.exit_code, unknown.stderr)
     (tmp_path / "file").touch()
     answer = iomine("workload", "--replay", tmp_path / "file", "--warehouse", warehouse)
     assert 1 == answer.exit_code
