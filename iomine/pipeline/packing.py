@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 
 from iomine.errors import InputError, OutputError, UnreadableError, UsageError
 from iomine.pipeline import progress
-from iomine.pipeline.ingest.find import find, shown
+from iomine.pipeline.ingest.find import check, find, shown
 from iomine.sources.darshan.identity import night_of
 from iomine.sources.darshan.packed import (
     BLOCK,
@@ -129,6 +129,8 @@ def pack(paths: Sequence[Path], into: Path, files: int = 1, *, remove: bool = Fa
         InputError: a path cannot be opened.
         OutputError: the archive cannot be written; no source was removed that is not in it.
     """
+    # Before anything is made or packed.
+    check(paths)
     done = Packed()
     return pack_each(_candidates(paths, into, done), into, files, remove=remove, done=done)
 

@@ -517,6 +517,8 @@ def test_commands(tmp_path: Path) -> None:
     """Counts as text and JSON, 3 with rejects, and one sentence for what is misused."""
     made(tmp_path / "logs", 4)
     app, command = build_app(), CliRunner().invoke
+    misspelt = command(app, ["pack", str(tmp_path / "logs"), str(tmp_path / "lgs"), "--into", str(tmp_path / "a")])
+    assert (2, False) == (misspelt.exit_code, (tmp_path / "a").exists())
     packed = command(app, ["pack", str(tmp_path / "logs"), "--into", str(tmp_path / "a"), "--json"])
     assert (0, 4) == (packed.exit_code, json.loads(packed.stdout)["packed"])
     unpacked = command(app, ["unpack", str(tmp_path / "a"), "--into", str(tmp_path / "out")])
