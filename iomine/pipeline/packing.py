@@ -547,4 +547,6 @@ def _as_output_errors(into: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OutputError(f"{into} cannot be written: {error.strerror}. Only logs that are packed were removed.") from error
+        raise OutputError(
+            f"{into} cannot be written ({error.strerror}): name another place; no log was removed that is not packed."
+        ) from error

@@ -24,7 +24,7 @@ _MOST_LINES: Final = 100
 _MOST_SHOWN: Final = 200
 # Slurm's commands put their names before it, and its libraries those of the function.
 _COMPLAINT: Final = re.compile(rb"(?:[a-z][\w-]{0,63}:? )?(?:error|fatal|warning): ", re.ASCII)
-_LETTERS_OF_UTF16: Final = 0.75
+_ZEROS_OF_UTF16: Final = 0.75
 _HOST: Final = re.compile(rb"[A-Za-z0-9_.-]{1,255}: ?")
 
 
@@ -108,11 +108,11 @@ def _complaints(data: bytes) -> list[bytes]:
 
 
 def _utf16(head: bytes) -> str:
-    """The name of the encoding of a text in UTF-16, empty where it is none: every other byte of most letters is zero."""
+    """The name of the encoding of a text in UTF-16, empty where it is none: nearly every other byte is zero."""
     if head.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
         return "UTF-16"
     even, odd = head[::2].count(0), head[1::2].count(0)
-    least = _LETTERS_OF_UTF16 * len(head) / 2
+    least = _ZEROS_OF_UTF16 * len(head) / 2
     return "UTF-16LE" if odd > least > even else "UTF-16BE" if even > least > odd else ""
 
 

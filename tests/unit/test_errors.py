@@ -28,6 +28,6 @@ def test_a_reader_who_has_left_is_no_fault_of_a_file() -> None:
 
 
 def test_only_near_names_are_meant():
-    """A name that shares half of its letters with another, in some order, is not that name mistyped."""
+    """A name that has half of its characters in common with another is not that name mistyped."""
     assert "did you mean phys?" == did_you_mean("fys", ["phys", "bio"])
     assert "" == did_you_mean("base_url", ["least_core_hours", "site"])

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine import __version__
-from iomine.errors import LimitError, UsageError
+from iomine.errors import LimitError, OutputError, UsageError
 from iomine.lake import LakeFile, ParquetSink, Warehouse, as_warehouse_errors, check_cluster, check_place, row_groups
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
@@ -116,6 +116,7 @@ def export(warehouse: Warehouse, out: Path, choice: Choice, pseudonyms: Pseudony
 
     Raises:
         UsageError: the folder is there, or there is nothing to copy.
+        OutputError: the folder cannot be made.
         WarehouseError: there is no warehouse, or files cannot be read or written.
     """
     open_catalog(warehouse.database).close()
@@ -150,8 +151,11 @@ def _appearing(out: Path) -> Iterator[Path]:
         raise UsageError(f"{out} exists already: name a new folder.")
     folder = out.with_name(f".{out.name}-{uuid.uuid4().hex}")
     try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise OutputError(f"{out} cannot be written ({error.strerror}): name another place.") from error
+    try:
         with as_warehouse_errors(out):
-            folder.mkdir(parents=True)
             yield folder
             folder.rename(out)
     finally:

@@ -21,7 +21,7 @@ from simulated import Facility
 from sweeping import column, rows, state, write_no_reports
 
 from iomine.derive.model.replay import Ior
-from iomine.errors import UsageError, WarehouseError
+from iomine.errors import OutputError, UsageError, WarehouseError
 from iomine.lake import Warehouse
 from iomine.pipeline.digest import Order, digest
 from iomine.pipeline.export.export import Choice, Exported, export
@@ -356,6 +356,10 @@ def test_an_export_appears_whole_or_not(warehouse: Warehouse, tmp_path: Path, mo
     with pytest.raises(UsageError, match="exists already"):
         export(warehouse, tmp_path / "out", Choice())
     assert [] == list((tmp_path / "out").iterdir())
+    (tmp_path / "file").touch()
+    place = tmp_path / "file" / "out"
+    with pytest.raises(OutputError, match=rf"^{place} cannot be written \(Not a directory\): name another place\.$"):
+        export(warehouse, place, Choice())
 
 
 def test_where_there_is_no_warehouse(tmp_path: Path):
