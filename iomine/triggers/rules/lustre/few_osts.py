@@ -10,10 +10,15 @@ chooses them by the number of stripes, so that more stripes help there too. Some
 a burst buffer before them changes the count. Of a progressive layout, the component with most stripes counts.
 """
 
+from dataclasses import replace
+
 from iomine.triggers.inputs import LAYOUTS, NEW_FILES, SEVERAL_RANKS, SHARED_LUSTRE_FILES, with_mpiio, with_path
 from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import STRIPE_HINTS_C, STRIPE_SHELL
 from iomine.units import GIB
+
+# A number could be less than a file has already.
+_ALL_OSTS_SHELL = replace(STRIPE_SHELL, code=STRIPE_SHELL.code.replace("-c 16", "-c -1"))
 
 TRIGGER = Trigger(
     code="LUSTRE-103",
@@ -28,16 +33,16 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "Large shared files with one OST for {ranks_per_ost_ratio:.0f} ranks or more: {striped_shared_file_count}. The largest "
-        "is {striped_shared_path} ({striped_shared_bytes}, stripe count {striped_shared_stripe_count}); reads and writes "
-        "took {striped_shared_core_seconds} in all."
+        "{striped_shared_path} ({striped_shared_bytes}, stripe count {striped_shared_stripe_count}) has one OST for "
+        "{ranks_per_ost_ratio:,.0f} ranks. Large shared files on as few OSTs: {striped_shared_file_count}; their reads and "
+        "writes took {striped_shared_core_seconds}."
     ),
     advice=(
         "Raise the stripe count of {striped_shared_path} above {striped_shared_stripe_count}.",
         with_path(
             "striped_shared_path",
-            "Least effort: `lfs setstripe -c 16 -S 4M {striped_shared_path:folder}`, or more stripes if "
-            "the file system has them (`lfs osts`), and `lfs migrate -c 16 -S 4M "
+            "Least effort: `lfs setstripe -c -1 -S 4M {striped_shared_path:folder}`, which takes all OSTs (where `lfs osts` "
+            "lists hundreds, any number above {striped_shared_stripe_count} instead of -1), and `lfs migrate -c -1 -S 4M "
             "{striped_shared_path:file}` for the file itself if it will be read again.",
         ),
         NEW_FILES,
@@ -96,6 +101,6 @@ TRIGGER = Trigger(
     needs=f"the POSIX module, whole, and {LAYOUTS}",
     cost="striped_shared_core_seconds",
     traced=Requests("posix", path="striped_shared_path"),
-    snippets=(STRIPE_SHELL, STRIPE_HINTS_C),
+    snippets=(_ALL_OSTS_SHELL, STRIPE_HINTS_C),
     version="2",
 )
