@@ -10,7 +10,7 @@ RANKS = {
         rank_evidence="What ranks' shares are known from: records, trace or heatmap.",
         straggler_evidence="What the ranks' times are known from: records or trace.",
         late_rank_evidence="What the times of ranks within MPI-IO are known from: records or trace.",
-        waited_for="Rank that came last, or that several did or none is known; empty unless most calls are collective.",
+        waited_for="Rank that came last, or that several did or none is known; empty unless most time is in collective calls.",
     ),
     **defined(
         Kind.TEXT,

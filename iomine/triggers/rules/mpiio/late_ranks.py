@@ -42,12 +42,12 @@ TRIGGER = Trigger(
             why="Our own choice, as for slow ranks: what lengthens the run by a twentieth or less is not worth a search.",
         ),
     ),
-    finding=(f"{_FOUND} Most of its calls are not collective: ranks also wait in opens and closes, and for locks and servers."),
+    finding=f"{_FOUND} Most of it is not in collective calls: ranks also wait in opens and closes, and for locks and servers.",
     advice=(
         (
-            "Open and close files once instead of in each step: all ranks wait for the last there. Where requests take the "
-            "time, make those to shared files collective (MPI_File_write_at_all, MPI_File_read_at_all), so that few ranks move "
-            "data for all."
+            "Make the requests to shared files collective (MPI_File_write_at_all, MPI_File_read_at_all), so that few ranks move "
+            "data for all. If it opens files often, open and close each once instead of in each step: all ranks wait for the "
+            "last there."
         ),
         Where(
             ("collective_request_count",),
