@@ -21,6 +21,7 @@ from iomine.digest.sentences import (
     better_text,
     costs_by_night,
     entry_text,
+    left_text,
     opening,
     picture_says,
     remind_text,
@@ -71,7 +72,7 @@ class _Chosen:
     Attributes:
         known: what is known of the recipient.
         causes: those that it lists.
-        more_count: how many more the reports have.
+        left: those for which it has no room, the costliest first.
         better: what got better.
         attached: files that it brings, by name.
         most_slow: how many applications with runs that were slow for other reasons have a line of their own.
@@ -79,7 +80,7 @@ class _Chosen:
 
     known: Known
     causes: tuple[Cause, ...]
-    more_count: int
+    left: tuple[Cause, ...]
     better: tuple[Better, ...]
     attached: Mapping[str, bytes] = field(default_factory=dict)
     most_slow: int = MOST_LINES
@@ -114,7 +115,7 @@ def _chosen(known: Known, scope: Scope, policy: MailPolicy) -> _Chosen:
     due = [cause for cause in known.causes if not _is_quiet(known.recipient, cause, policy)]
     first = scope.first_night(known.recipient)
     better = [each for each in known.better if _is_news(known.recipient, each, first, policy)]
-    return _Chosen(known, tuple(due[: policy.most_entries]), max(0, len(due) - policy.most_entries), tuple(better[:MOST_LINES]))
+    return _Chosen(known, tuple(due[: policy.most_entries]), tuple(due[policy.most_entries :]), tuple(better[:MOST_LINES]))
 
 
 def _is_quiet(recipient: str, cause: Cause, policy: MailPolicy) -> bool:
@@ -151,7 +152,7 @@ def _details(ask: Ask, causes: Iterable[Cause]) -> Mapping[Key, Row]:
 
 
 def _mail(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, details: Mapping[Key, Row]) -> Mail:
-    """A mail of as many causes as fit into its lines, and of one at least; it says how many more the reports have.
+    """A mail of as many causes as fit into its lines, and of one at least; it says what more the reports have.
 
     If one cause is still too much, the mail says less about runs that were slow for other reasons.
     """
@@ -159,8 +160,8 @@ def _mail(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, detai
     chosen = replace(chosen, attached=_attached(chosen, scope, links))
     sizes = [(fewer, MOST_LINES) for fewer in range(count, 1, -1)] + [(min(count, 1), most) for most in range(MOST_LINES, -1, -1)]
     for fewer, most_slow in sizes:
-        more_count = chosen.more_count + count - fewer
-        part = replace(chosen, causes=chosen.causes[:fewer], more_count=more_count, most_slow=most_slow)
+        left = chosen.causes[fewer:] + chosen.left
+        part = replace(chosen, causes=chosen.causes[:fewer], left=left, most_slow=most_slow)
         mail = _written(part, scope, policy, links, details)
         if line_count(mail.text) <= MOST_TEXT_LINES:
             break
@@ -201,7 +202,7 @@ def _written(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, de
             )
             for cause in chosen.causes
         ],
-        "more": chosen.more_count,
+        "left": left_text(chosen.left, scope.whose),
         "better": [better_text(each, _mailed(recipient, each, policy), scope.whose) for each in chosen.better],
         "slowed": slowed_texts(list(known.applications.values()), scope.whose, chosen.most_slow),
         "slowed_title": SLOWED_TITLE,
@@ -237,7 +238,7 @@ def _entry(cause: Cause) -> Entry:
 def _subject(chosen: _Chosen, first: date, last: date, kind: str) -> str:
     # What is new comes first: lists of mails show few words.
     whose = "your runs" if kind == "user" else f"project {chosen.known.recipient}"
-    return one_line(f"{_news(chosen.causes, chosen.better)}: I/O of {whose}, {span(first, last)}", _MOST_SUBJECT)
+    return one_line(f"{_news(chosen.causes + chosen.left, chosen.better)}: I/O of {whose}, {span(first, last)}", _MOST_SUBJECT)
 
 
 def _news(causes: Sequence[Cause], better: Sequence[Better]) -> str:

@@ -119,13 +119,12 @@ def entry_text(cause: Cause, application: Application, found: Row, links: Links,
         kind: of the mail.
     """
     lead = cause.lead
-    whose = f"{name(cause.user)}: " if kind == "project" else ""
     load_of = "this user's" if kind == "project" else "yours"
     advice = advice_of(lead.code, found["advice"])
     command = command_of(advice)
     return EntryText(
         key=cause.subject.key,
-        title=f"{whose}{name(cause.application)}: {title_of(lead.code)}",
+        title=_title(cause, kind),
         cost=core_hours(cause.cost_core_seconds) + _idle(cause),
         extent=_extent(cause, application),
         finding=" ".join((first_sentence(finding_of(lead.code, found["finding"])), *own_load(found, load_of))),
@@ -134,6 +133,28 @@ def entry_text(cause: Cause, application: Application, found: Row, links: Links,
         more=f"Details, and {counted(len(cause.others), 'more sign')}" if cause.others else "Details",
         report=(_is_one_job(lead) and links.job(cause.cluster, lead.job_id)) or links.report(cause.user, lead.log_id, lead.code),
     )
+
+
+def left_text(causes: Sequence[Cause], kind: Kind) -> str:
+    """What a mail says of the causes for which it has no room; empty if there are none.
+
+    Args:
+        causes: the costliest first.
+        kind: of the mail.
+    """
+    if not causes:
+        return ""
+    first = _title(causes[0], kind)
+    if len(causes) == 1:
+        return f"One more is in the reports: {first} ({core_hours(causes[0].cost_core_seconds)})."
+    known = [cause.cost_core_seconds for cause in causes if cause.cost_core_seconds is not None]
+    costs = f", {core_hours(sum(known))} in all" if known else ""
+    return f"{len(causes)} more are in the reports{costs}, first {first} ({core_hours(causes[0].cost_core_seconds)})."
+
+
+def _title(cause: Cause, kind: Kind) -> str:
+    whose = f"{name(cause.user)}: " if kind == "project" else ""
+    return f"{whose}{name(cause.application)}: {title_of(cause.lead.code)}"
 
 
 def _is_one_job(sign: Sign) -> bool:
