@@ -197,6 +197,25 @@ def test_commands_name_the_runs_own_file_and_folder(judge) -> None:
     assert not [each for each in re.findall("`([^`]*)`", advice[1]) if "unknown" in each or "-c" in each]
 
 
+def test_command_never_takes_stripes_away(judge) -> None:
+    """A file on more OSTs than examples have is not advised to lie on fewer."""
+    trigger = TRIGGERS["LUSTRE-103"]
+    fired = next(dict(case.metrics) for case in trigger.cases if case.state == "fired")
+    (verdict,) = judge([trigger], [fired | {"striped_shared_stripe_count": 24, "striped_shared_path": "/scratch/a/b.h5"}])
+    assert "above 24." in verdict["advice"]
+    commands = (*re.findall("`(lfs (?:setstripe|migrate) -[^`]*)`", verdict["advice"]), trigger.snippets[0].code)
+    assert {"-c -1"} == {found for command in commands for found in re.findall("-c -?[0-9]+", command)}
+
+
+@pytest.mark.parametrize("code", ["RANK-301", "RANK-302", "RANK-303"])
+def test_finding_of_rank_0_without_a_time_has_no_gap(judge, code: str) -> None:
+    """Where the time of rank 0 is not known, the sentence ends before it."""
+    trigger = TRIGGERS[code]
+    fired = next(dict(case.metrics) for case in trigger.cases if case.state == "fired")
+    (verdict,) = judge([trigger], [fired | {trigger.instead[0].known: None}])
+    assert "?" not in verdict["finding"] + verdict["advice"]
+
+
 @pytest.mark.parametrize("trigger", [pytest.param(trigger, id=code) for code, trigger in TRIGGERS.items()])
 def test_view_has_what_the_trigger_asks_for(trigger: Trigger) -> None:
     """The features of a trigger hold all its metrics, and say of which logs they are complete."""

@@ -34,7 +34,7 @@ TRIGGER = Trigger(
     ),
     advice=(
         "Write {indep_write_path} collectively where all ranks write at the same time.",
-        with_hdf5("Least effort: set the collective mode of HDF5 (H5Pset_dxpl_mpio with H5FD_MPIO_COLLECTIVE)."),
+        with_hdf5("Least effort, with HDF5: set its collective mode (H5Pset_dxpl_mpio with H5FD_MPIO_COLLECTIVE)."),
         (
             "In your own code, replace MPI_File_write_at by MPI_File_write_at_all; every rank must call it, one "
             "without data with a count of 0. Where a rank writes many pieces, describe them all by a file view "

@@ -59,7 +59,7 @@ TRIGGER = Trigger(
     ),
     applies_to=(SEVERAL_RANKS, POSIX_WRITES),
     lacks=("posix_lack", "trace_lack"),
-    needs=TRACE,
+    needs=f"{TRACE}; of files that go through MPI-IO, writes that reached POSIX unchanged",
     cost="overwritten_core_seconds",
     evidence="overlap_evidence",
     op="write",

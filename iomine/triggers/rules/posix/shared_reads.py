@@ -84,7 +84,7 @@ TRIGGER = Trigger(
     ),
     applies_to=(SEVERAL_RANKS, POSIX_READS),
     lacks=("posix_lack", "trace_lack"),
-    needs=TRACE,
+    needs=f"{TRACE}; of files that go through MPI-IO, reads that reached POSIX unchanged",
     cost="ranks_reread_core_seconds",
     evidence="overlap_evidence",
     op="read",

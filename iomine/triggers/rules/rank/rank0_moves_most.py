@@ -12,8 +12,23 @@ it hardly matters. Runs of fewer than four ranks are never judged.
 """
 
 from iomine.triggers.inputs import DATA_FILES, FOUR_RANKS, TRACE, with_hdf5, with_mpiio
-from iomine.triggers.model import Above, Case, Level, Requests, Trigger
+from iomine.triggers.model import Above, Case, Instead, Level, Requests, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_PYTHON, COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_PYTHON
+
+_FOUND = "Rank 0 moved {rank0_bytes}, {rank0_ratio:.0%} of what all ranks moved"
+_ADVICE = (
+    (
+        "Spread the {rank0_bytes} of rank 0 over all ranks. Least effort: use the parallel mode of the library that does "
+        "the I/O instead of gathering at rank 0. In your own format, let each rank read and write its part at"
+        " its own offset."
+    ),
+    with_mpiio("Do so in one collective call (MPI_File_read_at_all, MPI_File_write_at_all)."),
+    with_hdf5("HDF5 opens a file in parallel with H5Pset_fapl_mpio."),
+    (
+        "If rank 0 must do it, let the others compute meanwhile: hand the data over in memory and write them "
+        "from a thread or an I/O rank."
+    ),
+)
 
 TRIGGER = Trigger(
     code="RANK-303",
@@ -26,20 +41,9 @@ TRIGGER = Trigger(
             why="Our own choice: in a run of four or more ranks, an even share is a quarter or less.",
         ),
     ),
-    finding="Rank 0 moved {rank0_bytes}, {rank0_ratio:.0%} of what all ranks moved, in {rank0_core_seconds:s}.",
-    advice=(
-        (
-            "Spread the {rank0_bytes} of rank 0 over all ranks. Least effort: use the parallel mode of the library that does "
-            "the I/O instead of gathering at rank 0. In your own format, let each rank read and write its part at"
-            " its own offset."
-        ),
-        with_mpiio("Do so in one collective call (MPI_File_read_at_all, MPI_File_write_at_all)."),
-        with_hdf5("HDF5 opens a file in parallel with H5Pset_fapl_mpio."),
-        (
-            "If rank 0 must do it, let the others compute meanwhile: hand the data over in memory and write them "
-            "from a thread or an I/O rank."
-        ),
-    ),
+    finding=f"{_FOUND}.",
+    advice=_ADVICE,
+    instead=(Instead("rank0_core_seconds", finding=f"{_FOUND}, in {{rank0_core_seconds:s}}.", advice=_ADVICE),),
     cases=(
         Case(
             "rank 0 does all I/O",

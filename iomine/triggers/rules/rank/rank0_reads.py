@@ -10,9 +10,23 @@ than 0 that reads for all is seen as an imbalance of bytes only. Runs of fewer t
 """
 
 from iomine.triggers.inputs import FOUR_RANKS, READ_BYTES, TRACE, with_hdf5, with_mpiio
-from iomine.triggers.model import Above, Case, Level, Requests, Trigger
+from iomine.triggers.model import Above, Case, Instead, Level, Requests, Trigger
 from iomine.triggers.snippets import COLLECTIVE_READ_C, COLLECTIVE_READ_PYTHON, HDF5_READ_PYTHON
 from iomine.units import MIB
+
+_FOUND = "Rank 0 read {rank0_read_bytes}, {rank0_read_ratio:.0%} of all that was read"
+_ADVICE = (
+    (
+        "Let every rank read its own part of the {rank0_read_bytes}. Least effort: replace reading and "
+        "scattering (MPI_Scatter, MPI_Send) by a read in which each rank begins at its own offset."
+    ),
+    with_mpiio("Do so in one collective call (MPI_File_read_at_all)."),
+    with_hdf5("In HDF5, let each rank select its part and read collectively (H5Pset_dxpl_mpio)."),
+    (
+        "If all ranks need all of it, read it in parts and put it together with MPI_Allgather. If it is text,"
+        " convert it to a binary format once, so that ranks can find their parts."
+    ),
+)
 
 TRIGGER = Trigger(
     code="RANK-301",
@@ -26,19 +40,9 @@ TRIGGER = Trigger(
             why="Our own choice: smaller inputs are best read by one rank, which sends them to the others.",
         ),
     ),
-    finding="Rank 0 read {rank0_read_bytes}, {rank0_read_ratio:.0%} of all that was read, in {rank0_read_core_seconds:s}.",
-    advice=(
-        (
-            "Let every rank read its own part of the {rank0_read_bytes}. Least effort: replace reading and "
-            "scattering (MPI_Scatter, MPI_Send) by a read in which each rank begins at its own offset."
-        ),
-        with_mpiio("Do so in one collective call (MPI_File_read_at_all)."),
-        with_hdf5("In HDF5, let each rank select its part and read collectively (H5Pset_dxpl_mpio)."),
-        (
-            "If all ranks need all of it, read it in parts and put it together with MPI_Allgather. If it is text,"
-            " convert it to a binary format once, so that ranks can find their parts."
-        ),
-    ),
+    finding=f"{_FOUND}.",
+    advice=_ADVICE,
+    instead=(Instead("rank0_read_core_seconds", finding=f"{_FOUND}, in {{rank0_read_core_seconds:s}}.", advice=_ADVICE),),
     cases=(
         Case(
             "rank 0 read all of a large input",

@@ -11,9 +11,23 @@ than 0 that writes for all is seen as an imbalance of bytes only. Runs of fewer 
 """
 
 from iomine.triggers.inputs import FOUR_RANKS, TRACE, WRITTEN_BYTES, with_hdf5, with_mpiio
-from iomine.triggers.model import Above, Case, Level, Requests, Trigger
+from iomine.triggers.model import Above, Case, Instead, Level, Requests, Trigger
 from iomine.triggers.snippets import COLLECTIVE_WRITE_C, COLLECTIVE_WRITE_FORTRAN, COLLECTIVE_WRITE_PYTHON, HDF5_WRITE_PYTHON
 from iomine.units import MIB
+
+_FOUND = "Rank 0 wrote {rank0_write_bytes}, {rank0_write_ratio:.0%} of all that was written"
+_ADVICE = (
+    (
+        "Let every rank write its own part of the {rank0_write_bytes}. Least effort: replace gathering "
+        "(MPI_Gather, MPI_Recv in a loop) and writing by a write in which each rank begins at its own offset;"
+        " MPI_Exscan finds the offsets where parts differ in size."
+    ),
+    with_mpiio(
+        "Do so in one collective call (MPI_File_write_at_all); if the output must stay in one order on file, "
+        "a file view keeps it (MPI_File_set_view)."
+    ),
+    with_hdf5("In HDF5, let each rank select its part and write collectively (H5Pset_dxpl_mpio)."),
+)
 
 TRIGGER = Trigger(
     code="RANK-302",
@@ -27,21 +41,9 @@ TRIGGER = Trigger(
             why="Our own choice: less is a log or a table of results, which one rank may well write.",
         ),
     ),
-    finding=(
-        "Rank 0 wrote {rank0_write_bytes}, {rank0_write_ratio:.0%} of all that was written, in {rank0_write_core_seconds:s}."
-    ),
-    advice=(
-        (
-            "Let every rank write its own part of the {rank0_write_bytes}. Least effort: replace gathering "
-            "(MPI_Gather, MPI_Recv in a loop) and writing by a write in which each rank begins at its own offset;"
-            " MPI_Exscan finds the offsets where parts differ in size."
-        ),
-        with_mpiio(
-            "Do so in one collective call (MPI_File_write_at_all); if the output must stay in one order on file, "
-            "a file view keeps it (MPI_File_set_view)."
-        ),
-        with_hdf5("In HDF5, let each rank select its part and write collectively (H5Pset_dxpl_mpio)."),
-    ),
+    finding=f"{_FOUND}.",
+    advice=_ADVICE,
+    instead=(Instead("rank0_write_core_seconds", finding=f"{_FOUND}, in {{rank0_write_core_seconds:s}}.", advice=_ADVICE),),
     cases=(
         Case(
             "rank 0 wrote all of a large output",
