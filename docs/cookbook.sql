@@ -17,6 +17,15 @@ WHERE grouped_by = 'account'
 ORDER BY cost_core_seconds DESC NULLS LAST, account
 LIMIT 5;
 
+-- ## How is the I/O shared out among projects?
+SELECT account, log_count, round(io_core_seconds / sum(io_core_seconds) OVER (), 3) AS io_time_ratio,
+    round(read_bytes / sum(read_bytes::DOUBLE) OVER (), 3) AS read_bytes_ratio,
+    round(write_bytes / sum(write_bytes::DOUBLE) OVER (), 3) AS write_bytes_ratio
+FROM offenders
+WHERE grouped_by = 'account'
+ORDER BY io_time_ratio DESC, account
+LIMIT 5;
+
 -- ## Which applications spend most time in I/O, whoever runs them?
 SELECT application, user_count, log_count, round(io_core_seconds / 3600, 2) AS io_core_hours, round(io_ratio, 3) AS io_ratio
 FROM applications
@@ -47,6 +56,34 @@ LIMIT 5;
 SELECT "user", app, mount, written_file_count, small_written_file_count, round(small_written_file_ratio, 2) AS small_ratio
 FROM small_file_producers
 ORDER BY small_written_file_count DESC, "user", app, mount
+LIMIT 5;
+
+-- ## Who reads the same file from all ranks, instead of once?
+-- Each rank has read half of the file or more, on average. Files that were written as well are left out.
+SELECT "user", app, files.path, max(rank_count) AS rank_count, count(*) AS log_count,
+    round(sum(files.read_bytes::DOUBLE) / sum(extent_bytes), 1) AS times_read, round(sum(files.read_bytes::DOUBLE) / 1e9, 2) AS read_gb
+FROM files
+JOIN logs USING (cluster, night, log_id)
+WHERE rank_count = nprocs AND nprocs > 1 AND files.write_bytes = 0 AND files.read_bytes > extent_bytes * nprocs / 2
+GROUP BY "user", app, files.path
+ORDER BY read_gb DESC, "user", files.path
+LIMIT 5;
+
+-- ## Who shares files through MPI-IO, but without collective calls?
+SELECT "user", app, count(DISTINCT log_id) AS log_count, max(nprocs) AS most_nprocs, sum(request_count)::BIGINT AS independent_count,
+    round(sum(seconds) / 3600, 2) AS mpiio_core_hours
+FROM (
+    SELECT cluster, night, log_id, file_id, sum(indep_read_count + indep_write_count + nb_read_count + nb_write_count) AS request_count,
+        sum(read_seconds + write_seconds + meta_seconds) AS seconds
+    FROM core.mpiio_file
+    GROUP BY ALL
+    -- A file has one record for all ranks, or one for each.
+    HAVING (bool_or(is_shared) OR count(*) > 1) AND sum(coll_read_count + coll_write_count + split_read_count + split_write_count) = 0
+)
+JOIN logs USING (cluster, night, log_id)
+WHERE request_count > 0
+GROUP BY "user", app
+ORDER BY mpiio_core_hours DESC, "user", app
 LIMIT 5;
 
 -- ## Who writes data that nobody reads?
@@ -173,6 +210,15 @@ FROM trends
 WHERE log_count > 0
 ORDER BY night DESC
 LIMIT 7;
+
+-- ## Which OSTs were slow, the latest night first?
+-- Only last night: WHERE night = current_date - 1.
+SELECT night, target, count(DISTINCT begin_at) AS hour_count, round(max(server_slowdown_ratio), 1) AS slowdown,
+    round(sum(lost_service_seconds)) AS lost_service_seconds
+FROM ost_hotspots
+GROUP BY night, target
+ORDER BY night DESC, lost_service_seconds DESC, target
+LIMIT 5;
 
 -- ## When was the file system slow?
 SELECT night, filesystem, ost_count, round(write_bytes / 1e9) AS write_gb, mdt_rpc_count, round(ost_max_over_mean_ratio, 2) AS busiest_over_mean
