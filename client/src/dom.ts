@@ -1,6 +1,6 @@
 /** Creates elements. Texts may come from users, such as names of files, so none is parsed as markup. */
 
-type Child = Node | string;
+export type Child = Node | string;
 
 /** The event by which one picture says to others of the page what is chosen in it. */
 export const CHOSEN = "iomine-chosen";

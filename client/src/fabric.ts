@@ -1,6 +1,6 @@
 /** The picture of a fabric in a section of a page: connects data, scene, picture and controls. */
 
-import { button, choice, element, onKeys, table } from "./dom";
+import { button, type Child, choice, element, onKeys, table } from "./dom";
 import { Fabric, METRICS, type Job, type JobLinks, type Metric, type Values, type Window } from "./fabricdata";
 import { AXES, type Odd, oddOnes, type Shapes, shapesOf } from "./fabricglyphs";
 import { FabricPicture, type FabricTheme, type Hit } from "./fabricpicture";
@@ -271,11 +271,11 @@ export class FabricPage {
     return scrolled(table(caption, ["Sends", "Receives", "LIDs", "Speed", "Utilisation", "Storage", "Other", "Waiting", "Errors", "Jobs"], rows));
   }
 
-  private cells(directed: number): string[] {
+  private cells(directed: number): Child[] {
     const { fabric, values } = this;
     const lids = [directed, directed ^ 1].map((end) => fabric.lid[fabric.end[end]!]!).join(" → ");
     const numbers = METRICS.map((metric) => worded(metric, values[metric][directed]!));
-    return [endText(fabric, directed), endText(fabric, directed ^ 1), lids, fabric.speedOf(directed >> 1), ...numbers, this.jobsOf(directed)];
+    return [endText(fabric, directed), endText(fabric, directed ^ 1), lids, fabric.speedOf(directed >> 1), ...numbers, element("span", {}, this.jobsOf(directed))];
   }
 
   private jobsOf(directed: number): string {

@@ -45,7 +45,8 @@ export function sentence(sums: Sums[], view: View, domain: Domain, source: Table
   const shown = x.kind === "time" ? (at: number): string => format.clock(at, step) : format.bytes;
   const [first, last] = [axis.label(domain.top), axis.label(domain.bottom - 1)];
   const laneCount = domain.bottom - domain.top;
-  const lanes = laneCount === 1 ? `${axis.name} ${first}` : `${format.whole(laneCount)} ${axis.name}s (${first} ${laneCount === 2 ? "and" : "to"} ${last}${axis.order ? `, in order ${axis.order}` : ""})`;
+  const ends = axis.order ? `in order ${axis.order}, ${first} first and ${last} last` : `${first} ${laneCount === 2 ? "and" : "to"} ${last}`;
+  const lanes = laneCount === 1 ? `${axis.name} ${first}` : `${format.whole(laneCount)} ${axis.name}s (${ends})`;
   const shownRows = `In sight: ${format.whole(count)} of ${format.whole(total)} ${noun}, from ${shown(domain.from)} to ${shown(domain.to)}, ${lanes}.`;
   const tolerance = source?.tolerance ?? 0;
   if (tolerance === 0 || x.kind !== "time") return shownRows;

@@ -378,7 +378,7 @@ def test_osts_stand_in_the_order_of_their_first_use(page, made):
     ].to_pylist()
     page.press("n")
     assert ost_name(first[0]) == page.tip()["OST"]
-    assert f"({first[0]} and {first[1]}, in order of first use)" in page.status
+    assert f"(in order of first use, {first[0]} first and {first[1]} last)" in page.status
     page.explorer.get_by_label("Order").select_option("number")
     assert f"({min(first)} and {max(first)})" in page.status
     assert page.page.url.endswith("#trace&view=osts&order=number")
