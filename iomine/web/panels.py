@@ -172,7 +172,7 @@ WHERE {where}
     Panel(
         "nights",
         "Nights",
-        "Lost are the core-hours that ranks spent in the requests that findings are about; rejects are of that date's sweeps.",
+        "Cost: core-hours that ranks spent in the requests that findings are about. Rejects are those of the sweeps on that date.",
         """
 SELECT
     night, sum(log_count)::BIGINT AS log_count, sum(finding_count)::BIGINT AS finding_count,
@@ -190,7 +190,7 @@ ORDER BY night DESC
             Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
             Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
             Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
-            Column("cost_ratio", "Share lost", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
+            Column("cost_ratio", "Cost, of the time in I/O", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
             Column("rejected_count", "Rejects", sweeps_of),
         ),
         "There are no logs of these nights.",
@@ -200,7 +200,7 @@ ORDER BY night DESC
     Panel(
         "offenders",
         "Worst offenders",
-        "Who loses most in requests that findings are about.",
+        "Whose findings cost most.",
         f"""
 SELECT
     {{keys}}, sum(cost_core_seconds) / 3600 AS cost_core_hours, sum(finding_count)::BIGINT AS finding_count,

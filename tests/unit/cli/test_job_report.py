@@ -102,6 +102,13 @@ def test_names_of_pages_lead_back_to_their_jobs(cluster: str, job_id: str) -> No
         assert (cluster, job_id) == job_of_page(name)
 
 
+def test_job_with_small_findings_alone_says_that_none_costs_much(iomine, warehouse_of, tmp_path: Path) -> None:
+    """Under what to change there is a sentence, also where all that was found costs less than a hundredth of the job."""
+    cheap = warehouse_of(log=[_log(1, "99", 0, 64), _log(2, "99", 100, 64)], verdict=[_finding(1, 0.5)])
+    text = " ".join(Outline(_page(iomine, cheap, "99", tmp_path)).text.split())
+    assert "What to change No findings that cost 1% of the job's time. Also seen" in text
+
+
 def test_only_launches_with_findings_are_linked(iomine, pipeline: Path, tmp_path: Path) -> None:
     """Sweeps write reports of logs with findings: a launch without any is named, and leads nowhere."""
     linked = {}
