@@ -33,8 +33,8 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "{striped_shared_path} ({striped_shared_bytes}, stripe count {striped_shared_stripe_count}) has one OST for "
-        "{ranks_per_ost_ratio:,.0f} ranks. Large shared files on as few OSTs: {striped_shared_file_count}; their reads and "
+        "{ranks_per_ost_ratio:,.0f} ranks share each OST of {striped_shared_path} ({striped_shared_bytes}, stripe count "
+        "{striped_shared_stripe_count}). Large shared files on as few OSTs: {striped_shared_file_count}; their reads and "
         "writes took {striped_shared_core_seconds}."
     ),
     advice=(
