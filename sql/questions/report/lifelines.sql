@@ -1,5 +1,5 @@
 -- ---
--- about = "When the files of a log that took most time were opened, read, written and closed; at most 24, in the order of time."
+-- about = "When files of a log were opened, read, written and closed: at most 24, and of those that took most time."
 -- parts = []
 -- reads = ["core.posix_file", "core.stdio_file", "core.file_name"]
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
@@ -35,7 +35,9 @@ longest AS (
     SELECT *, count(*) OVER (PARTITION BY log_id) AS log_file_count
     FROM timed
     WHERE coalesce(open_start_seconds, read_start_seconds, write_start_seconds, close_end_seconds) IS NOT NULL
+    -- Files that took next to no time would hide the few that matter.
     QUALIFY row_number() OVER (PARTITION BY log_id ORDER BY io_seconds DESC, file_id) <= 24
+        AND io_seconds >= max(io_seconds) OVER (PARTITION BY log_id) / 1000
 )
 SELECT
     log_id, path, open_start_seconds, close_end_seconds, read_start_seconds, read_end_seconds, write_start_seconds,
