@@ -172,7 +172,7 @@ WHERE {where}
     Panel(
         "nights",
         "Nights",
-        "Cost: core-hours that ranks spent in the requests that findings are about. Rejects are those of the sweeps on that date.",
+        "Cost: core-hours that ranks spent in the requests that findings are about. Rejects are those of that date's sweeps.",
         """
 SELECT
     night, sum(log_count)::BIGINT AS log_count, sum(finding_count)::BIGINT AS finding_count,
