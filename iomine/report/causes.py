@@ -117,22 +117,25 @@ def summary(log: Row, kinds: Rows, causes: Sequence[Cause], unknown: Rows, state
         state: of the system, from `job_weather`.
     """
     said = outcome(log["run_core_seconds"], causes, len(unknown))
-    return [share(log["io_ratio"], kinds), *_slowest(log), *_waiting(kinds, unknown), *own_load(state, "this user's"), said]
+    spent = share(log["io_ratio"], kinds, process_count=log["nprocs"])
+    return [spent, *_slowest(log), *_waiting(kinds, unknown), *own_load(state, "this user's"), said]
 
 
-def share(ratio: float | None, kinds: Rows, whole: str = "the run") -> str:
+def share(ratio: float | None, kinds: Rows, whole: str = "the run", process_count: int | None = None) -> str:
     """What went into I/O, and into which kinds of it.
 
     Args:
         ratio: the share, None where it is not known.
         kinds: what the I/O time went into, most first.
         whole: what it is a share of.
+        process_count: ranks of the run; one alone waits for nobody.
     """
     if ratio is None:
         return f"How much of {whole} went into I/O is not known."
     if not ratio:
         return "There was no I/O that took time."
-    spent = [(row["kind_core_seconds"], _KINDS[row["time_kind"]]) for row in kinds if row["kind_core_seconds"]]
+    words = _KINDS | {"waiting": "MPI-IO itself"} if process_count == 1 else _KINDS
+    spent = [(row["kind_core_seconds"], words[row["time_kind"]]) for row in kinds if row["kind_core_seconds"]]
     known = [(seconds / sum(each for each, _ in spent), what) for seconds, what in spent]
     most = [f"{percent(part)} into {what}" for part, what in known if part >= _TENTH][:2]
     if known and known[0][0] >= _NEARLY_ALL:

@@ -32,8 +32,8 @@ _UNKNOWN = [{"code": code, "reason": "The log lacks a trace."} for code in ("A-1
 
 
 def run(**given_columns: Any) -> Row:
-    usual = {"io_ratio": 0.5, "run_seconds": 100.0, "run_core_seconds": 400.0, "slowest_rank": 3, "slowest_rank_io_seconds": 60.0}
-    return usual | given_columns
+    usual = {"io_ratio": 0.5, "nprocs": 4, "run_seconds": 100.0, "run_core_seconds": 400.0}
+    return usual | {"slowest_rank": 3, "slowest_rank_io_seconds": 60.0} | given_columns
 
 
 @given(
@@ -116,6 +116,13 @@ def test_the_whole_of_a_run_is_said_in_two_sentences(
     rows = [{"time_kind": kind, "kind_core_seconds": seconds} for kind, seconds in kinds.items()]
     findings = [finding(code, charged=cost, cost=cost) for code, cost in zip(_CODES, charged, strict=False)]
     assert says == summary(log, rows, causes_of(findings, log["run_core_seconds"]), _UNKNOWN, _STATE)
+
+
+def test_one_process_alone_is_not_said_to_wait() -> None:
+    """With nobody to wait for, what its MPI-IO calls take beyond those of POSIX is MPI-IO's own."""
+    kinds = [{"time_kind": "waiting", "kind_core_seconds": 16.0}]
+    said = summary(run(nprocs=1), kinds, [], [], _STATE)[0]
+    assert "50% of the run went into I/O, nearly all of that into MPI-IO itself." == said
 
 
 def test_a_rank_for_which_others_may_have_waited_is_named() -> None:
