@@ -30,8 +30,8 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "Files slower than their like: {slow_file_count}. The slowest, {slow_file_path}, needed "
-        "{slow_file_slowdown_ratio:.1f} times as long as the median of {like_file_count} files alike for the same bytes."
+        "Files slower than similar ones: {slow_file_count}. The slowest, {slow_file_path}, needed "
+        "{slow_file_slowdown_ratio:.1f} times as long as the median of {like_file_count} similar files for the same bytes."
     ),
     advice=(
         "Look at where {slow_file_path} lies.",
