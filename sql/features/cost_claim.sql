@@ -173,13 +173,22 @@ named_file AS (
     JOIN named_ost USING (cluster, night, log_id)
     WHERE list_contains(ost_ids, ost_id)
 ),
+-- Of these files' parts of the right kind.
+spread_by_name AS (
+    SELECT cluster, night, log_id, part, cost_name, seconds, kind_seconds
+    FROM named_file
+    JOIN of_log USING (cluster, night, log_id, cost_name)
+    JOIN file_time USING (cluster, night, log_id, file_id)
+    WHERE seconds > 0 AND list_contains(kinds, time_kind)
+),
 spreading AS (
+    FROM spread_by_name
+    UNION ALL
     SELECT cluster, night, log_id, part, cost_name, seconds, kind_seconds
     FROM of_log
+    ANTI JOIN spread_by_name USING (cluster, night, log_id, cost_name)
     JOIN file_time USING (cluster, night, log_id)
-    LEFT JOIN (SELECT *, TRUE AS is_named FROM named_file) USING (cluster, night, log_id, cost_name, file_id)
     WHERE seconds > 0 AND list_contains(kinds, time_kind)
-    QUALIFY is_named OR bool_or(is_named) OVER (PARTITION BY cluster, night, log_id, cost_name) IS NULL
 ),
 -- In order, and in no window, whose sums depend on the order of rows: the last digit is the same each time.
 spread_over AS (
