@@ -92,5 +92,5 @@ while not Path("input.ready").exists():
 """,
         ),
     ),
-    version="2",
+    version="3",
 )
