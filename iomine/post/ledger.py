@@ -165,9 +165,9 @@ class Ledger:
         """Notes the state of a mail. The bytes of a mail that is sent or failed are deleted."""
         with self._change() as con:
             con.execute(
-                "UPDATE letter SET state = ?1, changed_at = ?2, reply = ?3, tries = tries + (?1 = 'sending'), "
-                "mail = CASE WHEN ?1 IN ('sent', 'failed') THEN NULL ELSE mail END WHERE message_id = ?4",
-                (state, at.isoformat(), reply, message_id),
+                "UPDATE letter SET state = :state, changed_at = :at, reply = :reply, tries = tries + (:state = 'sending'), "
+                "mail = CASE WHEN :state IN ('sent', 'failed') THEN NULL ELSE mail END WHERE message_id = :message_id",
+                {"state": state, "at": at.isoformat(), "reply": reply, "message_id": message_id},
             )
 
     def unfinished(self) -> list[Posted]:
