@@ -449,9 +449,6 @@ def _rows(layer: Layer, run_seconds: Floats | float | None, *, by_file: bool = F
     first_phases = np.full(len(layer.bursts_per_rank), len(phase_of))
     np.minimum.at(first_phases, logs, phase_of[firsts])
     run = of_each_log(run_seconds)[logs]
-    if layer.evidence == "heatmap":
-        # The last bin may end after the run; one that begins after it, by clocks that differ, stays as it is.
-        ends = np.where(run > starts, np.minimum(ends, run), ends)
     of_layer = Column(layer.bursts_per_rank[logs, stretches.ops[firsts]])
     more = {"file_id": Column(stretches.file_ids[firsts])} if by_file else {"bursts_per_rank": of_layer}
     has_files = layer.evidence == "trace"
@@ -462,7 +459,7 @@ def _rows(layer: Layer, run_seconds: Floats | float | None, *, by_file: bool = F
         "op": labels(stretches.ops[firsts], OPS),
         "start_seconds": Column(starts),
         "end_seconds": Column(ends),
-        # Clocks of a trace may be ahead of those of the run.
+        # The last bin of a heat map may end after the run.
         "run_ratio": known((np.minimum(ends, np.maximum(starts, run)) - starts) / np.where(run > 0, run, np.nan)),
         "read_count": counts(summed(stretches.request_counts, READ)),
         "write_count": counts(summed(stretches.request_counts, WRITE)),

@@ -155,14 +155,6 @@ def test_incidental_bursts_of_heat_maps(heat: list[dict[str, Any]], expected: li
     assert expected == [(row["start_seconds"], row["read_bytes"], row["write_bytes"]) for row in rows]
 
 
-@pytest.mark.parametrize(("run_seconds", "end"), [(1.25, 1.25), (None, 1.5), (0.5, 1.5), (9.0, 1.5)])
-def test_no_phase_of_a_heat_map_outlasts_the_run(run_seconds: float | None, end: float) -> None:
-    """The last bin may end after the run; where it begins after it, one of the clocks is wrong."""
-    tables = {"heatmap_rank": [columns("heatmap_rank", [_heat(0, write=[0, 0, 9])])]}
-    rows = [row for row in rows_of(phases(phase_layers(tables, []), run_seconds)) if row["layer"] == "all"]
-    assert [("write", 1.0, end)] == _shown(rows)
-
-
 _MIB = 1 << 20
 
 
