@@ -262,7 +262,8 @@ METADATA = {
         Kind.COUNT,
         meta_call_count="Opens, stats and renames of POSIX and opens of STDIO.",
         looping_call_count=(
-            "Opens and stats of one file by a rank that made a hundred or more, on average; NULL where these are not half of all."
+            "Opens and stats of one file by a rank that made a hundred or more, on average; NULL where these are not half of "
+            "all, or where another file took more time in metadata calls."
         ),
     ),
     **defined(
