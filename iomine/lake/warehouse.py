@@ -20,7 +20,6 @@ from iomine.errors import BusyError, UsageError, WarehouseError
 from iomine.lake.lake import Lake
 from iomine.sharing import give, group_of, kept_from_others
 from iomine.units import MIB
-from iomine.whole import clear_unfinished
 
 # Errors of full disks are found by their text, since some libraries do not pass on the error number.
 _NO_SPACE: Final = (os.strerror(errno.ENOSPC), os.strerror(errno.EDQUOT), "database or disk is full")
@@ -176,8 +175,6 @@ class Warehouse:
     def clear_staging(self) -> None:
         """Removes what earlier sweeps left half done; only the holder of the lock may."""
         shutil.rmtree(self.staging, ignore_errors=True)
-        for folder in (self.root, self.reports):
-            clear_unfinished(folder)
 
 
 def _holder(descriptor: int) -> str:

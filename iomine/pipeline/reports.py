@@ -36,6 +36,7 @@ from iomine.views.of_logs import open_for_logs
 from iomine.views.passing import Connection
 from iomine.views.query import Limits, answer_own, ask, open_catalog
 from iomine.views.questions import question
+from iomine.whole import clear_unfinished
 
 _DUE: Final = "due.json"
 _DUE_LOGS: Final = "due_logs.json"
@@ -108,6 +109,8 @@ def report_due(warehouse: Warehouse, workers: Callable[..., Workers]) -> Reporte
     nights, logs = due(warehouse).noted(), due_logs(warehouse).noted()
     if not nights and not logs:
         return Reported(0, 0, ())
+    # All names in the folder are gone through, so only where reports are written anyway.
+    clear_unfinished(folder)
     faults: list[str] = []
     new = done = 0
     with _asking(open_catalog(warehouse.database, _LIMITS), folder) as ask:

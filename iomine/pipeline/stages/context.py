@@ -22,6 +22,7 @@ from iomine.pipeline.site.zones import site_zone
 from iomine.pipeline.workers.pool import WorkerPool
 from iomine.pipeline.workers.slurm import check_choice, site_of
 from iomine.sources.darshan import GONE
+from iomine.whole import clear_unfinished
 
 if TYPE_CHECKING:
     from iomine.triggers import Trigger
@@ -120,6 +121,7 @@ def begun(settings: Settings) -> Iterator[Sweep]:
     staging = warehouse.staging / sweep_id
     with as_warehouse_errors(warehouse.root), warehouse.locked():
         warehouse.clear_staging()
+        clear_unfinished(warehouse.root)
         try:
             # A worker that does not find it there sees another file system.
             staging.mkdir(parents=True)

@@ -11,7 +11,6 @@ from deltalake.exceptions import CommitFailedError
 
 from iomine.errors import UsageError, WarehouseError
 from iomine.lake import Warehouse, as_warehouse_errors, check_cluster
-from iomine.whole import written_whole
 
 
 def test_a_warehouse_that_is_a_file_is_refused(tmp_path):
@@ -127,21 +126,6 @@ def test_a_full_disk_of_temporary_files_is_named_as_such(tmp_path, monkeypatch):
     monkeypatch.setattr("iomine.lake.warehouse._ROOM_BYTES", 1 << 62)
     with pytest.raises(WarehouseError, match=rf"^The disk that holds {tmp_path} is full:"), as_warehouse_errors(tmp_path):
         raise full
-
-
-def test_old_files_that_killed_commands_left_are_removed(tmp_path):
-    """A killed command leaves an unfinished page or catalog; the next sweep removes it once it is a day old."""
-    warehouse = Warehouse(tmp_path / "w")
-    warehouse.reports.mkdir(parents=True)
-    for target in (warehouse.database, warehouse.reports / "a.html"):
-        with written_whole(target) as beside:
-            beside.write_text("")
-        # As if the command was killed before it could rename the file.
-        left = target.rename(beside)
-        os.utime(left, (0, 0))
-    warehouse.clear_staging()
-    assert list(warehouse.root.iterdir()) == [warehouse.reports]
-    assert list(warehouse.reports.iterdir()) == []
 
 
 @pytest.mark.parametrize(("mask", "file", "folder"), [(0o022, 0o640, 0o750), (0o000, 0o640, 0o750), (0o077, 0o600, 0o700)])

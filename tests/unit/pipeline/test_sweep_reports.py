@@ -1,5 +1,6 @@
 """Reports that sweeps write."""
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from iomine.report.facts import Place
 from iomine.report.write import Written
 from iomine.triggers import TRIGGERS, Above
 from iomine.views.answers import Ask
+from iomine.whole import written_whole
 
 CODE = "POSIX-101"
 
@@ -54,14 +56,25 @@ def die(*_given: object) -> None:
 def test_reports_of_a_sweep_that_died_are_written_by_the_next_and_then_stay(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nights are noted before they are committed. Each link of `findings` leads to an anchor; a third sweep touches nothing."""
+    """Nights are noted before they are committed. Each link of `findings` leads to an anchor; a third sweep touches nothing.
+
+    Files that the one that died had begun to write are gone.
+    """
     warehouse = Warehouse(settings.warehouse)
     with monkeypatch.context() as patched:
         patched.setattr(sweep_room, "report", die)
         with pytest.raises(KilledError):
             run(settings)
     assert due(warehouse).noted()
+    begun = []
+    for target in (warehouse.root / "a.duckdb", warehouse.reports / "a.html"):
+        with written_whole(target) as beside:
+            beside.touch()
+        # As if the sweep had died before it could rename the file.
+        begun.append(target.rename(beside))
+        os.utime(beside, (0, 0))
     summary = run(settings)
+    assert not any(path.exists() for path in begun)
     links = column(settings.warehouse, "SELECT report FROM findings")
     assert links
     assert (summary.ingested, summary.reports, summary.unreported) == (0, len(links), ())
