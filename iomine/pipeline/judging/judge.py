@@ -221,7 +221,9 @@ def _judge(
         few = late_nights(lake, files, merged, partitions, tables)
     of_few = [file for night in few.values() for file in night.of_logs(staging)]
     judged = _judged(staging, [*(file for file in files if file.partition not in few), *of_few], judges, workers)
-    judged = [few[night].beside(staging, file) if (night := file.partition) in few else file for file in judged]
+    # A night may be judged in parts, of which each writes a file; what holds of its other logs must lie beside them once.
+    of_late = [late.beside(staging, [file for file in judged if file.partition == night]) for night, late in few.items()]
+    judged = [*(file for file in judged if file.partition not in few), *chain.from_iterable(of_late)]
     there = replaced(there, judged)
     verdicts = [file for file in there if file.table == VERDICT and file.partition in partitions]
     _, sharing = divided((file for file in there if file.partition in touched), workers)

@@ -79,18 +79,28 @@ class Late:
             for table, files in _by_table(self.read).items()
         ]
 
-    def beside(self, staging: Path, new: LakeFile) -> LakeFile:
-        """A file of what was worked out for the logs, and of what holds of the others."""
-        path = new_file_path(staging, new.table, new.cluster, new.night)
+    def beside(self, staging: Path, new: Sequence[LakeFile]) -> list[LakeFile]:
+        """A file of each table with what was worked out for the logs, and what holds of the others.
+
+        Args:
+            staging: the folder to write to.
+            new: what was worked out, of a table in several files where the logs were judged in parts.
+        """
         judged_anew = pa.array(sorted(self.log_ids), pa.string())
-        with ParquetSink(new.table, path, notes_of(new.path)) as sink:
-            for file in self.judged:
-                if file.table == new.table:
-                    for rows in row_groups(file.table, file.path):
+        before = _by_table(self.judged)
+        files = []
+        for table, of_table in _by_table(new).items():
+            first = of_table[0]
+            path = new_file_path(staging, table, first.cluster, first.night)
+            with ParquetSink(table, path, notes_of(first.path)) as sink:
+                for file in before[table]:
+                    for rows in row_groups(table, file.path):
                         sink.write(rows.filter(pc.invert(pc.is_in(rows["log_id"], judged_anew))))
-            for rows in row_groups(new.table, new.path):
-                sink.write(rows)
-        return sink.lake_file(new.cluster, new.night)
+                for file in of_table:
+                    for rows in row_groups(table, file.path):
+                        sink.write(rows)
+            files.append(sink.lake_file(first.cluster, first.night))
+        return files
 
 
 def judged_by(judges: Sequence[Trigger], views: Collection[str]) -> dict[str, str]:

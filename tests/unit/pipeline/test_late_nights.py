@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+import pyarrow.parquet as pq
 import pytest
 from catalogs import staged
-from sweeping import state
+from sweeping import State, state, write_no_reports
 
 from iomine.lake import LakeFile, Warehouse, replaced
 from iomine.pipeline.judging import judge as judge_room
@@ -85,17 +86,19 @@ def test_a_night_without_anything_new_has_no_logs_to_judge(tmp_path: Path) -> No
     assert (frozenset(), []) == (late.log_ids, late.of_logs(tmp_path))
 
 
+def test_what_was_judged_in_parts_lies_beside_the_rest_once(tmp_path: Path) -> None:
+    """Each part has a file of each table; what holds of other logs is in the night's file one time."""
+    (late,) = sweep(tmp_path, ONE_MORE).values()
+    parts = [staged(Warehouse(tmp_path), VERDICT, [{"log_id": "c", "code": code}], *NIGHT) for code in ("P05", "P06")]
+    (file,) = late.beside(tmp_path, parts)
+    rows = pq.read_table(file.path, columns=["log_id", "code"]).to_pylist()
+    assert [("a", "P05"), ("b", "P05"), ("c", "P05"), ("c", "P06")] == [tuple(row.values()) for row in rows]
+
+
 @pytest.mark.proof
 def test_late_logs_make_what_a_single_sweep_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All tables and all reports are equal; what is judged and reported is these logs, and those that they concern."""
-    simulate(Simulated(tmp_path / "facility", log_count=60, seed=5), lambda *_: None)
-    # Of one night: what runs of the nights after are held against is worked out with these.
-    logs = sorted((tmp_path / "facility" / "darshan" / "2026" / "1" / "5").glob("*.darshan"))
-    early, late = tmp_path / "early", tmp_path / "late"
-    for folder, paths in ((early, logs[LATE_LOGS:]), (late, logs[:LATE_LOGS])):
-        folder.mkdir()
-        for path in paths:
-            shutil.copy(path, folder)
+    early, late = facility(tmp_path)
     whole, parted = tmp_path / "whole", tmp_path / "parted"
     run(Settings((early, late), whole, workers=1))
     run(Settings((early,), parted, workers=1))
@@ -109,12 +112,43 @@ def test_late_logs_make_what_a_single_sweep_makes(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(judge_room, "judge_span", counted)
     monkeypatch.setattr(merge, "LITTLE_BYTES", 0)
     run(Settings((late,), parted, workers=1))
-    assert LATE_LOGS <= sum(judged) < len(logs) // 2
-    # Of files that are known, paths and times are.
-    expected, found = ({name: held for name, held in state(root).items() if name != "known_file"} for root in (whole, parted))
-    assert expected == found
+    assert LATE_LOGS <= sum(judged) < len([*early.iterdir(), *late.iterdir()]) // 2
+    assert tables(whole) == tables(parted)
     assert pages(whole) == pages(parted)
     assert [] == due(Warehouse(parted)).noted() == due_logs(Warehouse(parted)).noted()
+
+
+@pytest.mark.proof
+def test_late_logs_judged_in_parts_make_what_a_single_sweep_makes(
+    tmp_path: Path, scheduler: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All tables are equal where so many logs are late that workers share them."""
+    write_no_reports(monkeypatch)
+    early, late = facility(tmp_path)
+    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    run(Settings((early, late), whole, scheduler=scheduler))
+    run(Settings((early,), parted, scheduler=scheduler))
+    monkeypatch.setattr("iomine.pipeline.judging.spans.JUDGED_AT_ONCE", 1)
+    run(Settings((late,), parted, scheduler=scheduler))
+    assert tables(whole) == tables(parted)
+
+
+def facility(folder: Path) -> tuple[Path, Path]:
+    """A night's logs, in a folder of most of them and one of those that come late."""
+    simulate(Simulated(folder / "facility", log_count=60, seed=5), lambda *_: None)
+    # Of one night: what runs of the nights after are held against is worked out with these.
+    logs = sorted((folder / "facility" / "darshan" / "2026" / "1" / "5").glob("*.darshan"))
+    early, late = folder / "early", folder / "late"
+    for target, paths in ((early, logs[LATE_LOGS:]), (late, logs[:LATE_LOGS])):
+        target.mkdir()
+        for path in paths:
+            shutil.copy(path, target)
+    return early, late
+
+
+def tables(warehouse: Path) -> State:
+    """All tables, except that of files that are known: of these, paths and times are."""
+    return {name: held for name, held in state(warehouse).items() if name != "known_file"}
 
 
 def pages(warehouse: Path) -> dict[str, bytes]:

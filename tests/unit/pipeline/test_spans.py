@@ -72,7 +72,7 @@ def test_nights_judged_in_parts_are_judged_as_whole(tmp_path, scheduler, monkeyp
     logs = Path(find_spec("darshan").submodule_search_locations[0])
     sweeping.write_no_reports(monkeypatch)
     whole = run(Settings((logs,), tmp_path / "whole", scheduler=scheduler))
-    monkeypatch.setattr("iomine.pipeline.judging.judge.JUDGED_AT_ONCE", 5)
+    monkeypatch.setattr("iomine.pipeline.judging.spans.JUDGED_AT_ONCE", 5)
     monkeypatch.setattr("iomine.pipeline.judging.rejudge.JUDGED_AT_ONCE", 5)
     parts = run(Settings((logs,), tmp_path / "parts", scheduler=scheduler))
     expected = sweeping.state(tmp_path / "whole")
