@@ -130,6 +130,7 @@ def test_a_log_that_no_question_can_deal_with_costs_itself(
 ) -> None:
     """It is found by halving, named, and judged as unknown; all other logs are published as if it were not there."""
     monkeypatch.setattr(judge_room, "JUDGED_AT_ONCE", at_once)
+    monkeypatch.setattr("iomine.pipeline.judging.spans.JUDGED_AT_ONCE", at_once)
     logs = sound_logs(shared_data)
     (culprit,) = column(alone, f"SELECT log_id FROM logs WHERE path = '{logs[0]}'")
     answer = judge_room.judge_span
