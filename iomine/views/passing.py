@@ -30,6 +30,7 @@ def passing_views(
     *,
     site: Sequence[SiteView] = (),
     seconds: float | None = None,
+    memory_bytes: int | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection to views over these files and no others, of which nothing stays afterwards.
 
@@ -41,6 +42,7 @@ def passing_views(
         variables: values for the variables that views ask for.
         site: views of the site that can be used, in order.
         seconds: that a query may take, None for as long as it takes.
+        memory_bytes: that all queries may take together; what is above goes to disk. None for DuckDB's own (80 % of the machine).
 
     Raises:
         ValueError: `lake` names a table that the schema does not know, or a path is not absolute.
@@ -52,6 +54,7 @@ def passing_views(
         con, uses = _of_empty_lake(), 0
     try:
         con.execute("RESET max_execution_time" if seconds is None else f"SET max_execution_time = {seconds * 1000:.0f}")
+        con.execute("RESET memory_limit" if memory_bytes is None else f"SET memory_limit = '{memory_bytes:d} B'")
         con.begin()
         show(con, lake, parted=True)
         for view in site:
@@ -82,7 +85,7 @@ def hold(con: duckdb.DuckDBPyConnection, views: Iterable[View]) -> None:
     """
     with failures_named():
         for view in views:
-            _hold(con, name_of(view.schema, view.name), view.sql)
+            _hold(con, view.schema, view.name, view.sql)
 
 
 def hold_files(con: duckdb.DuckDBPyConnection, lake: Mapping[str, Sequence[str]]) -> None:
@@ -98,7 +101,7 @@ def hold_files(con: duckdb.DuckDBPyConnection, lake: Mapping[str, Sequence[str]]
     check(lake)
     with failures_named():
         for table, paths in lake.items():
-            _hold(con, name_of("lake", table), lake_sql(TABLES[table], paths, parted=True))
+            _hold(con, "lake", table, lake_sql(TABLES[table], paths, parted=True))
 
 
 def hold_made(con: duckdb.DuckDBPyConnection, table: str, sql: str) -> None:
@@ -113,12 +116,14 @@ def hold_made(con: duckdb.DuckDBPyConnection, table: str, sql: str) -> None:
         UsageError, LimitError, WarehouseError: as for `answer`.
     """
     with failures_named():
-        _hold(con, name_of("lake", table), sql)
+        _hold(con, "lake", table, sql)
 
 
-def _hold(con: duckdb.DuckDBPyConnection, name: str, sql: str) -> None:
-    con.execute(f"DROP VIEW {name}")
-    con.execute(f"CREATE TABLE {name} AS {sql}")
+def _hold(con: duckdb.DuckDBPyConnection, schema: str, name: str, sql: str) -> None:
+    # Long tables of a database file are compressed and written to it at once, which takes as long as to read them from Parquet.
+    held = f"{schema}.{name}"
+    con.execute(f"CREATE TEMP TABLE {name_of(held)} AS {sql}")
+    con.execute(f"CREATE OR REPLACE VIEW {name_of(schema, name)} AS FROM {name_of('temp', 'main', held)}")
 
 
 def _of_empty_lake() -> duckdb.DuckDBPyConnection:

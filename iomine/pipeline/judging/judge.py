@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from iomine.errors import LimitError
 from iomine.lake import LakeFile, ParquetSink, Partition, as_warehouse_errors, replaced, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
@@ -30,17 +31,22 @@ from iomine.pipeline.judging.silent import silent
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, divided, shared, spans, written
 from iomine.pipeline.judging.uncommitted import UncommittedViews, views_over
 from iomine.pipeline.site.fabric import NO_SITE, SiteFabric
-from iomine.pipeline.workers.model import Workers
+from iomine.pipeline.workers.model import Workers, task_memory_bytes
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.judge import features, judge_sql, settings
 from iomine.triggers.model import DEFAULT_RULESET, FINDING_LEVELS, Trigger
+from iomine.units import GIB
 from iomine.views.model import JUDGING, tables_read
 from iomine.views.trial import SITE_LIMITS
 
 # Fired verdicts are few, and most queries ask for them. So their rows lie together.
 VERDICT_ORDER: Final = ("state", "code", "log_id")
 _CLAIMS: Final = "cost_claim"
+# DuckDB's memory for judging. 6,000 logs with 740,000 records take 3 GB; with half a gigabyte, and the rest on disk, they take a
+# third more CPU.
+_MOST_MEMORY: Final = 4 * GIB
+_LEAST_MEMORY: Final = GIB // 2
 # No trigger asks for them, but every report does, and they take many records to work out.
 _REPORTED: Final = ("io_part", "log_layer")
 
@@ -256,7 +262,7 @@ def _judged(
 
 
 def judge_span(work: tuple[Span, Sequence[LakeFile]], staging: Path, judges: Sequence[Trigger]) -> list[LakeFile]:
-    """Features of the logs of a span, and verdicts on them.
+    """Features of the logs of a span, and verdicts on them; in halves where memory is too little for all at once.
 
     Args:
         work: the span, and the files of its nights.
@@ -267,6 +273,15 @@ def judge_span(work: tuple[Span, Sequence[LakeFile]], staging: Path, judges: Seq
         WarehouseError: files cannot be read or written.
     """
     span, files = work
+    try:
+        return _judged_at_once(span, files, staging, judges)
+    except LimitError:
+        if not span.halves:
+            raise
+    return list(chain.from_iterable(judge_span((half, files), staging, judges) for half in span.halves))
+
+
+def _judged_at_once(span: Span, files: Sequence[LakeFile], staging: Path, judges: Sequence[Trigger]) -> list[LakeFile]:
     with as_warehouse_errors(staging), judging_views(files, judges) as views:
         worked_out = work_out(staging, span, views, judges)
 
@@ -290,7 +305,13 @@ def judging_views(files: Iterable[LakeFile], judges: Sequence[Trigger]) -> Abstr
         files: of all tables of its nights, with what `night_files` gives.
         judges: the triggers.
     """
-    return views_over(files, _asked(judges), settings(judges))
+    return views_over(files, _asked(judges), settings(judges), memory_bytes=_memory_bytes())
+
+
+def _memory_bytes() -> int:
+    """What DuckDB may take: half of a task's memory, since rows come out of it as tables of Arrow's."""
+    share = task_memory_bytes()
+    return _MOST_MEMORY if share is None else max(_LEAST_MEMORY, min(_MOST_MEMORY, share // 2))
 
 
 def _asked(judges: Sequence[Trigger]) -> list[str]:

@@ -27,6 +27,7 @@ from iomine.sqltext import quoted
 JUDGED_AT_ONCE: Final = 10_000
 _FEWEST_AT_ONCE: Final = 2000
 _EDGE_DIGITS: Final = 4
+_PLACE_DIGITS: Final = 16
 _BEYOND_DIGITS: Final = "g"
 _BEYOND_ALL: Final = chr(0x10FFFF)
 
@@ -61,11 +62,30 @@ class Span:
         return self.log_ids or ("", _BEYOND_ALL)
 
     @property
+    def halves(self) -> "tuple[Span, ...]":
+        """The span in two, cut between nights or ids; none where it has one log."""
+        if self.logs <= 1:
+            return ()
+        logs = (self.logs - self.logs // 2, self.logs // 2)
+        if middle := len(self.nights) // 2:
+            nights = (self.nights[:middle], self.nights[middle:])
+            return tuple(Span(self.cluster, *each, self.log_ids) for each in zip(nights, logs, strict=True))
+        first, end = self.edges
+        low, high = (_place(edge) for edge in (first, end))
+        cut = f"{(low + high) // 2:0{_PLACE_DIGITS}x}"
+        return tuple(Span(self.cluster, self.nights, *each) for each in zip(logs, ((first, cut), (cut, end)), strict=True))
+
+    @property
     def where(self) -> str:
         """A condition that spares DuckDB the files of other nights, and row groups of other ids."""
         first, last = (f"DATE {quoted(night.isoformat())}" for night in (self.nights[0], self.nights[-1]))
         ids = "" if self.log_ids is None else f" AND log_id >= {quoted(self.log_ids[0])} AND log_id < {quoted(self.log_ids[1])}"
         return f"cluster = {quoted(self.cluster)} AND night BETWEEN {first} AND {last}{ids}"
+
+
+def _place(edge: str) -> int:
+    """Where an edge lies among the ids."""
+    return 16**_PLACE_DIGITS if edge >= _BEYOND_DIGITS else int(edge[:_PLACE_DIGITS].ljust(_PLACE_DIGITS, "0"), 16)
 
 
 def spans(files: Iterable[LakeFile], logs_at_once: int) -> list[Span]:

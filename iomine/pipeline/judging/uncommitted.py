@@ -87,6 +87,7 @@ def views_over(
     *,
     site: Sequence[SiteView] = (),
     seconds: float | None = None,
+    memory_bytes: int | None = None,
 ) -> Iterator[UncommittedViews]:
     """Views over these files and no others.
 
@@ -96,12 +97,13 @@ def views_over(
         variables: values for the variables that views ask for.
         site: views of the site that these read, in order.
         seconds: that a query may take, None for as long as it takes.
+        memory_bytes: that all queries may take together; what is above goes to disk. None for DuckDB's own.
     """
     tables = tables_read(ours_beneath(views, site))
     shown = [file for file in files if file.table in tables]
     is_held = sum(file.row_count for file in shown) <= _HELD_ROWS and sum(file.size_bytes for file in shown) <= _HELD_BYTES
     paths = _paths(shown)
-    with passing_views({} if is_held else paths, variables, site=site, seconds=seconds) as con:
+    with passing_views({} if is_held else paths, variables, site=site, seconds=seconds, memory_bytes=memory_bytes) as con:
         yield UncommittedViews(con, paths if is_held else None)
 
 

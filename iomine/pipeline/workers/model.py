@@ -1,6 +1,7 @@
 """The interface of workers, for modules that have work for them."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
@@ -82,6 +83,19 @@ class Here:
 def local_workers() -> int:
     """Processors that this process may use."""
     return len(os.sched_getaffinity(0))
+
+
+def task_memory_bytes() -> int | None:
+    """Memory for each task of the Dask worker that this is called on; None where there is no such limit."""
+    # To import it takes a second, and whoever runs on a worker has it.
+    if (distributed := sys.modules.get("distributed")) is None:
+        return None
+    try:
+        worker = distributed.get_worker()
+    except ValueError:
+        return None
+    limit = worker.memory_manager.memory_limit
+    return limit // worker.state.nthreads if limit else None
 
 
 def one_line(error: Exception) -> str:

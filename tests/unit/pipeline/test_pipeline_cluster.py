@@ -17,6 +17,7 @@ from iomine.pipeline import progress
 from iomine.pipeline.workers import cluster
 from iomine.pipeline.workers.cluster import Workers, map_unordered, own_workers, standing_workers
 from iomine.pipeline.workers.environment import KEPT_MEMORY
+from iomine.pipeline.workers.model import task_memory_bytes
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +37,14 @@ def stumble(item):
 def test_every_item_comes_back_with_its_result(workers):
     """In whatever order they are done, each result stands beside the item that it is of."""
     assert {n: n + 100 for n in range(50)} == dict(map_unordered(workers, lambda item, more: item + more, range(50), 100))
+
+
+def test_a_task_has_an_equal_part_of_its_workers_memory(workers):
+    """Outside of workers there is no such part."""
+    ((worker,),) = (workers.client.scheduler_info()["workers"].values(),)
+    ((_, held),) = map_unordered(workers, lambda _: task_memory_bytes(), [0])
+    assert worker["memory_limit"] // worker["nthreads"] == held > 0
+    assert task_memory_bytes() is None
 
 
 def test_nothing_to_do_is_done_at_once(workers):

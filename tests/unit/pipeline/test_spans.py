@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 import sweeping
 
+from iomine.errors import LimitError
 from iomine.lake import LakeFile, Warehouse
+from iomine.pipeline.judging import judge as judge_room
 from iomine.pipeline.judging.rejudge import compare, rejudge
 from iomine.pipeline.judging.spans import Span, spans
 from iomine.pipeline.judging.uncommitted import views_over
@@ -62,6 +64,54 @@ def test_what_is_held_is_of_one_part_of_a_night_alone():
         assert 0 == views.ask("FROM core.log", one).num_rows
         with pytest.raises(ValueError, match="of one part of a night"):
             views.ask("FROM core.log", other)
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        pytest.param(Span("blue", tuple(NIGHTS[:3]), 7), id="nights"),
+        pytest.param(Span("blue", (NIGHTS[0],), 7), id="a night"),
+        pytest.param(Span("blue", (NIGHTS[0],), 7, ("5555", "aaaa")), id="a part"),
+        pytest.param(Span("blue", (NIGHTS[0],), 7, ("aaaa", "g")), id="the last part"),
+    ],
+)
+def test_halves_hold_each_log_of_a_span_once(span):
+    """Where one ends the other begins."""
+    one, other = span.halves
+    assert (4, 3) == (one.logs, other.logs)
+    ids = [f"{number:016x}" for number in range(0, 16**16, 16**16 // 1000)]
+
+    def held(span):
+        first, end = span.edges
+        return [(night, log_id) for night in span.nights for log_id in ids if first <= log_id < end]
+
+    assert held(span) == sorted(held(one) + held(other))
+    assert held(one)
+    assert held(other)
+
+
+def test_a_span_of_one_log_has_no_halves():
+    """There is nothing to judge apart."""
+    assert () == Span("blue", (NIGHTS[0],), 1).halves
+
+
+def test_what_takes_too_much_memory_is_judged_in_halves(tmp_path, scheduler, monkeypatch):
+    """All tables are the same as if there were more memory."""
+    logs = Path(find_spec("darshan").submodule_search_locations[0])
+    sweeping.write_no_reports(monkeypatch)
+    run(Settings((logs,), tmp_path / "whole", scheduler=scheduler))
+    judged_at_once, spans_judged = judge_room._judged_at_once, []
+
+    def judged(span, *others):
+        spans_judged.append(span)
+        if span.logs > 5:
+            raise LimitError("The query needs more memory.")
+        return judged_at_once(span, *others)
+
+    monkeypatch.setattr(judge_room, "_judged_at_once", judged)
+    run(Settings((logs,), tmp_path / "halves", scheduler=scheduler))
+    assert len(spans_judged) > 2
+    assert sweeping.state(tmp_path / "whole") == sweeping.state(tmp_path / "halves")
 
 
 def test_nights_judged_in_parts_are_judged_as_whole(tmp_path, scheduler, monkeypatch):

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from iomine.errors import UsageError, WarehouseError
+from iomine.units import MIB
 from iomine.views.model import View, find_views, shared_views, tables_read
 from iomine.views.passing import hold, hold_files, passing_views
 from iomine.views.query import answer, set_variables
@@ -40,6 +41,19 @@ def test_two_at_once_do_not_meet(write_rows):
         for con in (outer, inner):
             set_variables(con, _ALL)
         assert (["a"], ["b"]) == (_ids(outer), _ids(inner))
+
+
+def test_a_limit_of_memory_does_not_stay():
+    """It holds for one use, whichever connection the next one gets."""
+    limit = "SELECT current_setting('memory_limit') AS bytes"
+
+    def reported(**given) -> str:
+        with passing_views({}, **given) as con:
+            return answer(con, limit)["bytes"].to_pylist()[0]
+
+    usual = reported()
+    assert "512.0 MiB" == reported(memory_bytes=512 * MIB) != usual
+    assert usual == reported()
 
 
 def test_variables_do_not_stay():
