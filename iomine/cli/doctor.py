@@ -55,7 +55,7 @@ def command(
     """
     checks = []
     of_program, of_settings = (_python, _libraries, _darshan), (_settings, _rules, _slurm)
-    for look in (*of_program, _folder, _access, _outputs, _locks, *of_settings, _database, _backfill):
+    for look in (*of_program, _folder, _access, _outputs, _locks, *of_settings, _database, _backfill, _features):
         for check in _looked(look, warehouse):
             checks.append(check)
             if not as_json:
@@ -336,6 +336,23 @@ def _backfill(warehouse: Path) -> Iterator[Check]:
     if nights := sorted(night for _, night in unsettled(Folder(warehouse)).noted()):
         what = f"{counted(len(nights), 'night')} came after later ones, which are not judged again yet"
         yield Check("warn", what, f"run `iomine backfill --since {nights[0]} --until {nights[0]}`, which judges them at its end")
+
+
+def _features(warehouse: Path) -> Iterator[Check]:
+    """Looks for nights whose features another iomine, or other settings, gave."""
+    from iomine.lake import Warehouse as Folder
+    from iomine.pipeline.judging.fresh import stale_features
+    from iomine.pipeline.site.triggers import site_triggers
+
+    folder = Folder(warehouse)
+    try:
+        files, triggers = folder.lake.snapshot().files, site_triggers(folder)
+    except IomineError:
+        # What is wrong with the warehouse or its settings is the result of another check.
+        return
+    if nights := stale_features(files, list(triggers.values())):
+        what = f"features of {counted(len(nights), 'night')} were worked out by other definitions or settings than today's"
+        yield Check("warn", what, "run `iomine judge`, which works them out again")
 
 
 def _failures(database: Path) -> Iterator[Check]:

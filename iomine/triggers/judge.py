@@ -47,7 +47,6 @@ def held_name(view: str) -> str:
 def judge_sql(
     triggers: Sequence[Trigger],
     nights: Sequence[tuple[str, dt.date]] | None = None,
-    computed: Collection[str] = (),
     log_ids: tuple[str, str] | None = None,
     failed: Mapping[str, str] = MappingProxyType({}),
     *,
@@ -61,7 +60,6 @@ def judge_sql(
         triggers: at least one; their views are looked up in schema `core`, where the lake's features are, and those that are
             not features among the connection's own tables, as `held_name` calls them.
         nights: pairs of cluster and night to judge, None for all there are.
-        computed: views that are worked out anew, in schema `feature`.
         log_ids: the first id to judge, and the end (exclusive); None for all.
         failed: views that are not features and could not be queried, with the reason.
         silent: codes of triggers that none of the logs can fire, whose texts take DuckDB most of its planning.
@@ -72,18 +70,16 @@ def judge_sql(
     if not triggers:
         raise ValueError("Give at least one trigger to judge by.")
     where = where_sql(nights, log_ids)
-    sources = [_judged_log_sql(triggers, _source(ACTIVITY, computed), where)]
+    sources = [_judged_log_sql(triggers, _source(ACTIVITY), where)]
     sources += [
-        f"{held_name(view)} AS ({_metrics_sql(_source(view, computed), group, where)})"
-        for view, group in _by_view(triggers).items()
+        f"{held_name(view)} AS ({_metrics_sql(_source(view), group, where)})" for view, group in _by_view(triggers).items()
     ]
     sources.append(f"judged AS MATERIALIZED ({judged_sql(triggers, failed, silent)})")
     # What has no cost is a cause of its own, unless it is a sign of another's.
     cause = "coalesce(blamed.lead_code, blamed_cause.lead_code, cause_code, code)"
     named = {"cause_code": f"CASE WHEN advice IS NOT NULL THEN {cause} END AS cause_code"}
     columns = ", ".join(named.get(name, name) for name in ("cluster", "night", *table("verdict").columns))
-    claims = _source("cost_claim", {"cost_claim"} if computed else ())
-    sources += [f"claimed AS MATERIALIZED ({claimed_sql(triggers, claims, where)})", CHARGED, *CAUSES]
+    sources += [f"claimed AS MATERIALIZED ({claimed_sql(triggers, 'core.cost_claim', where)})", CHARGED, *CAUSES]
     sources += [_signs_sql(triggers), BLAMED]
     charged = "charged"
     if any(map(_has_own_cost, triggers)):
@@ -226,10 +222,8 @@ def _has_own_cost(trigger: Trigger) -> bool:
     return trigger.cost is not None and trigger.cost.startswith(PREFIX)
 
 
-def _source(view: str, computed: Collection[str]) -> str:
-    if "." in view:
-        return f"temp.main.{held_name(view)}"
-    return f"feature.{view}" if view in computed else f"core.{view}"
+def _source(view: str) -> str:
+    return f"temp.main.{held_name(view)}" if "." in view else f"core.{view}"
 
 
 def where_sql(nights: Sequence[tuple[str, dt.date]] | None, log_ids: tuple[str, str] | None = None) -> str:

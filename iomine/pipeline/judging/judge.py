@@ -1,7 +1,7 @@
 """Judges the logs of the nights that a sweep touched, before anything is committed."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,8 +22,9 @@ from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
 from iomine.pipeline.culprits import culprits, may_be_by_input
 from iomine.pipeline.failures import FAILED, error_line
+from iomine.pipeline.judging.definitions import judged_by, worked_out_by
 from iomine.pipeline.judging.featureless import Ask, asked_views
-from iomine.pipeline.judging.late import OF_NIGHT, VERDICT, Late, Tables, judged_by, late_nights
+from iomine.pipeline.judging.late import OF_NIGHT, VERDICT, Late, Tables, late_nights
 from iomine.pipeline.judging.met import met_files
 from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import outdated, roll_up
@@ -337,7 +338,9 @@ def night_files(staging: Path, files: Sequence[LakeFile], judges: Sequence[Trigg
         return written(staging, OF_NIGHT, nights, partial(_rows, view=OF_NIGHT, views=views), "darshan_version")
 
 
-def work_out(staging: Path, span: Span, views: UncommittedViews, judges: Sequence[Trigger]) -> list[LakeFile]:
+def work_out(
+    staging: Path, span: Span, views: UncommittedViews, judges: Sequence[Trigger], tables: Collection[str] | None = None
+) -> list[LakeFile]:
     """Features that the triggers are judged by, worked out once: judging again later reads these few columns only.
 
     Args:
@@ -345,13 +348,25 @@ def work_out(staging: Path, span: Span, views: UncommittedViews, judges: Sequenc
         span: the logs.
         views: over the files of their nights, from `judging_views`; they show the features afterwards.
         judges: the triggers.
+        tables: of `feature_notes`, those to work out; None for all.
     """
-    names = _of_logs(judges)
-    views.hold_shared(_asked(judges), span, made=names)
-    # Claims of costs are computed from the features.
-    orders = {name: TABLES[name].grain for name in (*names, _CLAIMS)}
-    made = [written(staging, name, [span], partial(views.make, name), *order) for name, order in orders.items()]
+    notes = feature_notes(judges)
+    names = [name for name in notes if tables is None or name in tables]
+    views.hold_shared([f"feature.{name}" for name in names], span, made=names)
+    made = [written(staging, name, [span], partial(views.make, name), *TABLES[name].grain, notes=notes[name]) for name in names]
     return list(chain.from_iterable(made))
+
+
+def feature_notes(judges: Sequence[Trigger]) -> dict[str, dict[str, str]]:
+    """The tables of features that are worked out for logs, in order, each with the note that its files carry.
+
+    Args:
+        judges: the triggers.
+    """
+    # Claims of costs are computed from the features.
+    names = (*_of_logs(judges), _CLAIMS)
+    of_all = worked_out_by(judges, {*names, OF_NIGHT})
+    return {name: of_all[name] for name in names}
 
 
 def _rows(span: Span, view: str, views: UncommittedViews) -> pa.Table:

@@ -7,7 +7,6 @@ until the triggers change, or one of these rows does.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -15,20 +14,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from iomine import __version__
 from iomine.lake import LakeFile, ParquetSink, Partition, row_groups, write_file
 from iomine.lake.files import new_file_path
+from iomine.pipeline.judging.definitions import notes_of
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
-from iomine.triggers.judge import judge_sql, settings
-from iomine.triggers.model import Trigger
-from iomine.views.model import needed_views
-from iomine.views.query import ENGINE_VERSION, engine
+from iomine.views.query import engine
 
 # What features of logs need to know of all logs of their night.
 OF_NIGHT: Final = "darshan_build"
 VERDICT: Final = "verdict"
-_JUDGED_BY: Final = "judged_by"
 # If a larger share is to be judged, looking for what holds costs more than it saves.
 _MOST_RATIO: Final = 0.5
 
@@ -101,24 +96,6 @@ class Late:
                         sink.write(rows)
             files.append(sink.lake_file(first.cluster, first.night))
         return files
-
-
-def judged_by(judges: Sequence[Trigger], views: Collection[str]) -> dict[str, str]:
-    """A note for files of verdicts: files with the same note were judged by the same statements.
-
-    Args:
-        judges: the triggers.
-        views: what they ask, each with its schema.
-    """
-    asked = (f"{view.qualified}: {view.sql}" for view in needed_views(views))
-    said = [__version__, ENGINE_VERSION, repr(sorted(settings(judges).items())), judge_sql(judges), *asked]
-    return {_JUDGED_BY: sha256("\n".join(said).encode()).hexdigest()}
-
-
-def notes_of(path: Path) -> dict[str, str]:
-    """What `judged_by` gave for a file, empty for others."""
-    found = (pq.read_metadata(path).metadata or {}).get(_JUDGED_BY.encode())
-    return {} if found is None else {_JUDGED_BY: found.decode()}
 
 
 def late_nights(

@@ -22,7 +22,9 @@ from iomine.lake import LakeFile, Snapshot, Warehouse, as_warehouse_errors, repl
 from iomine.pipeline import progress
 from iomine.pipeline.between import commit, to_be_written
 from iomine.pipeline.judging.featureless import Ask, asked_views
+from iomine.pipeline.judging.fresh import fresh_files
 from iomine.pipeline.judging.judge import VERDICT_ORDER
+from iomine.pipeline.judging.late import VERDICT
 from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import OF_VERDICTS, ROLL_UPS, roll_up
 from iomine.pipeline.judging.silent import silent
@@ -31,8 +33,9 @@ from iomine.pipeline.publish import build_views, publish
 from iomine.pipeline.reports import due
 from iomine.pipeline.site.collectors import site_collectors
 from iomine.pipeline.site.rules import site_rules
+from iomine.pipeline.site.triggers import site_triggers
 from iomine.schema.registry import arrow_schema
-from iomine.sqltext import literal, quoted
+from iomine.sqltext import quoted
 from iomine.triggers.judge import features, judge_sql, settings
 from iomine.triggers.model import DEFAULT_RULESET, Trigger
 from iomine.triggers.site import SiteRules
@@ -84,7 +87,7 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
     with as_warehouse_errors(warehouse.root), TemporaryDirectory(prefix="iomine-") as folder:
         database = Path(folder) / "compare.duckdb"
         # Not the published views: those may be older than this program, whose triggers then ask for what is not there.
-        snapshot = warehouse.lake.snapshot()
+        snapshot, _ = _with_fresh(warehouse.lake.snapshot(), Path(folder), triggers)
         build_views(snapshot, database, rules=site_rules(warehouse))
         with open_catalog(database) as con:
             set_variables(con, settings(judges))
@@ -102,7 +105,8 @@ def compare(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
 def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str | None = None) -> Outcome:
     """Judges all logs, commits the verdicts and publishes them; readers see all of them or none.
 
-    The next sweep writes the reports that changed.
+    Features that other statements gave, of an earlier iomine, are worked out again first. The next sweep writes the reports that
+    changed.
 
     Args:
         warehouse: where the logs lie.
@@ -117,24 +121,25 @@ def rejudge(warehouse: Warehouse, triggers: Mapping[str, Trigger], ruleset: str 
     _check(warehouse)
     with to_be_written(warehouse) as (lake, staging):
         database = staging / "judge.duckdb"
-        build_views(lake.snapshot, database, rules=site_rules(warehouse))
-        found = spans(lake.snapshot.files, JUDGED_AT_ONCE)
+        snapshot, fresh = _with_fresh(lake.snapshot, staging, triggers)
+        build_views(snapshot, database, rules=site_rules(warehouse))
+        found = spans(snapshot.files, JUDGED_AT_ONCE)
         changed = 0
 
         def verdicts(span: Span) -> pa.Table:
             nonlocal changed
-            judged = answer_own(con, _verdicts_sql(ruleset, span, _judged_sql(con, database, lake.snapshot, judges, span)))
+            judged = answer_own(con, _verdicts_sql(ruleset, span, _judged_sql(con, database, snapshot, judges, span)))
             changed += pc.sum(judged["is_changed"]).as_py() or 0
             kept = answer_own(con, _kept_sql(ruleset, span))
             return pa.concat_tables([kept, judged.filter(pc.is_valid(judged["state"])).select(kept.column_names)])
 
         with open_catalog(database) as con:
             set_variables(con, settings(judges))
-            files = written(staging, "verdict", _with_progress("judge", found), verdicts, *VERDICT_ORDER)
+            files = written(staging, VERDICT, _with_progress("judge", found), verdicts, *VERDICT_ORDER)
         nights = {partition for span in found for partition in span.partitions}
         if files:
             due(warehouse).add(nights)
-            commit(lake, staging, [*files, *_sums(lake.snapshot, staging, files, ruleset, collectors)])
+            commit(lake, staging, [*fresh, *files, *_sums(snapshot, staging, [*fresh, *files], ruleset, collectors)])
         publish(warehouse, triggers.values(), lake.snapshot)
     return Outcome(len(nights), sum(span.logs for span in found), sum(file.row_count for file in files), changed)
 
@@ -169,22 +174,21 @@ def try_on_newest(warehouse: Warehouse, triggers: Mapping[str, Trigger], rules: 
     with as_warehouse_errors(warehouse.root), TemporaryDirectory(prefix="iomine-") as folder:
         database = Path(folder) / "try.duckdb"
         snapshot = warehouse.lake.snapshot()
+        nights = sorted({partition for file in snapshot.of("log") if (partition := file.partition)})
+        newest = max((night for _, night in nights), default=None)
+        found = [Span(cluster, (night,), 0) for cluster, night in nights if night == newest]
+        snapshot, _ = _with_fresh(snapshot, Path(folder), site_triggers(warehouse, rules=rules), newest)
         build_views(snapshot, database, rules=rules)
         judges = list(triggers.values())
         with open_catalog(database) as con:
             set_variables(con, settings(judges))
-            newest = answer_own(
-                con, "SELECT DISTINCT cluster, night FROM core.log WHERE night = (SELECT max(night) FROM core.log) ORDER BY ALL"
-            )
-            newest_nights = zip(*newest.to_pydict().values(), strict=True)
-            found = [Span(cluster, (night,), 0) for cluster, night in newest_nights]
             answers = [answer_own(con, _trial_sql(span, _judged_sql(con, database, snapshot, judges, span))) for span in found]
     states: dict[str, Counter[str]] = {code: Counter() for code in triggers}
     findings: dict[str, Counter[str]] = {code: Counter() for code in triggers}
     for row in chain.from_iterable(each.to_pylist() for each in answers):
         states[row["code"]][row["state"]] += row["logs"]
         findings[row["code"]][row["owner"]] += row["findings"]
-    return Trial(found[0].nights[0], states, {code: +counted for code, counted in findings.items()}) if found else None
+    return Trial(newest, states, {code: +counted for code, counted in findings.items()}) if newest else None
 
 
 def _trial_sql(span: Span, judged: str) -> str:
@@ -232,25 +236,20 @@ def _judged_sql(con: Connection, database: Path, snapshot: Snapshot, judges: lis
     for asked in asked_views(judges, span.where, opened):
         con.register(asked.name, asked.rows)
         failed |= {asked.view: asked.fault} if asked.fault else {}
-    stale = _stale(con, judges, span)
-    stored = features(judges) - stale
-    files = [file for file in snapshot.files if file.table in stored and file.partition in span.partitions]
-    return judge_sql(judges, span.partitions, stale, span.log_ids, failed, silent=silent(judges, files))
+    asked_features = features(judges)
+    files = [file for file in snapshot.files if file.table in asked_features and file.partition in span.partitions]
+    return judge_sql(judges, span.partitions, span.log_ids, failed, silent=silent(judges, files))
 
 
-def _stale(con: Connection, judges: list[Trigger], span: Span) -> set[str]:
-    """Views whose stored features do not hold all logs of the span, or were worked out under other settings."""
-    wanted: dict[str, dict[str, float]] = {view: {} for view in features(judges)}
-    for trigger in judges:
-        wanted.get(trigger.view, {}).update({setting.name: setting.default for setting in trigger.settings})
-    counts = [
-        f"SELECT {quoted(view)} AS view, count(*) AS count FROM core.{view} WHERE {span.where}"  # noqa: S608
-        + "".join(f" AND {name} = {literal(value)}" for name, value in values.items())
-        for view, values in wanted.items()
-    ]
-    logs = f"SELECT count(*) AS logs FROM core.log WHERE {span.where}"  # noqa: S608
-    stale = f"SELECT view FROM ({' UNION ALL '.join(counts)}), ({logs}) WHERE count <> logs"  # noqa: S608
-    return set(answer_own(con, stale)["view"].to_pylist())
+def _with_fresh(
+    snapshot: Snapshot, staging: Path, triggers: Mapping[str, Trigger], night: date | None = None
+) -> tuple[Snapshot, list[LakeFile]]:
+    """The snapshot with features that are today's, of all nights or one, and the files of those that were not."""
+    of_nights = snapshot.between(night, night) if night else snapshot
+    files = fresh_files(of_nights.files, staging, list(triggers.values()))
+    for table in {file.table for file in files}:
+        snapshot = snapshot.after(table, snapshot.versions.get(table, 0), [file for file in files if file.table == table])
+    return snapshot, files
 
 
 def _verdicts_sql(ruleset: str | None, span: Span, judged: str) -> str:
@@ -296,13 +295,14 @@ def _no_changes() -> pa.Table:
 
 
 def _sums(
-    snapshot: Snapshot, staging: Path, verdicts: list[LakeFile], ruleset: str | None, collectors: Sequence[int]
+    snapshot: Snapshot, staging: Path, new: list[LakeFile], ruleset: str | None, collectors: Sequence[int]
 ) -> list[LakeFile]:
-    """Sums of findings, of the nights that were judged; other rulesets have none, and verdicts of the default may have left."""
-    if ruleset not in {None, DEFAULT_RULESET}:
+    """Sums of the nights that were judged: of findings, which other rulesets have none of, and all where features changed."""
+    has_features = any(file.table != VERDICT for file in new)
+    if ruleset not in {None, DEFAULT_RULESET} and not has_features:
         return []
-    there, nights = replaced(snapshot.files, verdicts), {file.partition for file in verdicts if file.partition}
+    there, nights = replaced(snapshot.files, new), {file.partition for file in new if file.partition}
     doubts = owner_files(staging, there, nights, collectors)
-    # Sums without findings change only with the logs that they leave out.
-    views = ROLL_UPS if doubts else OF_VERDICTS
+    # Sums without findings change only with features, and with the logs that they leave out.
+    views = ROLL_UPS if doubts or has_features else OF_VERDICTS
     return [*doubts, *roll_up(staging, replaced(there, doubts), nights, views)]

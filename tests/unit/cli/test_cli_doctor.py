@@ -11,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from catalogs import committed, staged
 
 from iomine.cli import doctor
 from iomine.lake import Warehouse
@@ -96,6 +97,16 @@ def test_nights_that_a_killed_backfill_left_are_a_warning(iomine, warehouse_of) 
     (warning,) = [line for line in _lines(iomine("doctor", "--warehouse", warehouse), "warn") if "came after later ones" in line]
     assert warning.startswith("2 nights came")
     assert "iomine backfill --since 2026-01-05 --until 2026-01-05" in warning
+
+
+@pytest.mark.usefixtures("libdarshan_loads")
+def test_nights_with_features_of_other_definitions_are_a_warning(iomine, tmp_path: Path) -> None:
+    """A night without any features is one of these."""
+    warehouse = Warehouse(tmp_path)
+    committed(warehouse, [staged(warehouse, "log", [{"log_id": "a1"}], "default", date(2026, 1, 5))])
+    answer = iomine("doctor", "--warehouse", tmp_path)
+    what = "features of 1 night were worked out by other definitions or settings than today's"
+    assert f"{what}: run `iomine judge`, which works them out again" in _lines(answer, "warn")
 
 
 @pytest.mark.usefixtures("libdarshan_loads")

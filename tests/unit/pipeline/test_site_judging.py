@@ -3,18 +3,24 @@
 import datetime as dt
 import re
 import shutil
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from catalogs import committed, staged
 from sweeping import rows
 
-from iomine.lake import Warehouse
+from iomine.lake import Warehouse, write_file
+from iomine.pipeline.between import commit, to_be_written
 from iomine.pipeline.digest import Order, digest
 from iomine.pipeline.export.export import Choice, export
 from iomine.pipeline.export.pseudonyms import Pseudonyms
-from iomine.pipeline.judging.judge import judge
+from iomine.pipeline.judging import definitions
+from iomine.pipeline.judging.fresh import stale_features
+from iomine.pipeline.judging.judge import feature_notes, judge
 from iomine.pipeline.judging.rejudge import compare, rejudge, try_on_newest
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reports import report_piece
@@ -22,6 +28,10 @@ from iomine.pipeline.site.rules import site_rules
 from iomine.pipeline.site.triggers import site_triggers
 from iomine.report.facts import Place
 from iomine.schema import TABLES
+from iomine.schema.registry import arrow_schema
+from iomine.triggers import TRIGGERS, Trigger
+from iomine.triggers.thresholds import SiteThreshold, with_thresholds
+from iomine.views.model import needed_views
 from iomine.views.query import answer_own, open_catalog
 from iomine.views.restricted import Whose, open_restricted, restrict
 from iomine.web.pages import dashboard
@@ -167,6 +177,60 @@ def test_judging_again_says_the_same_and_a_change_is_compared(again: Warehouse):
     assert {code: logs for code, logs in FIRED.items() if code != "SITE-102"} == _fired(again.root)
     trial = try_on_newest(again, only, site_rules(again))
     assert ({"fired": 1, "clear": 5}, {"ada": 1}) == (trial.states["SITE-101"], trial.findings["SITE-101"])
+
+
+def test_features_that_another_definition_gave_are_worked_out_again(again: Warehouse):
+    """What an earlier iomine kept is judged by no more, and stays neither; today's are not worked out twice."""
+    triggers = site_rules(again).triggers
+    asked, verdicts = "FROM core.log_activity ORDER BY log_id", rows(again.root, STATES)
+    features = rows(again.root, asked)
+
+    def kept() -> dict[str, list[Path]]:
+        snapshot = again.lake.snapshot()
+        return {table: [file.path for file in snapshot.of(table)] for table in ("log_activity", "cost_claim")}
+
+    before = kept()
+    rejudge(again, triggers)
+    assert before == kept()
+    with to_be_written(again) as (lake, staging):
+        (file,) = lake.snapshot.of("log_activity")
+        older = lake.snapshot.rows("log_activity").to_pylist()
+        others = pa.Table.from_pylist([row | {"data_read_count": 0} for row in older], schema=arrow_schema("log_activity"))
+        commit(lake, staging, [write_file(staging, "log_activity", others, *file.partition)])
+    assert {("blue", NIGHT): {"log_activity"}} == stale_features(again.lake.snapshot().files, list(triggers.values()))
+    assert [] == compare(again, triggers).to_pylist()
+    rejudge(again, triggers)
+    assert (features, verdicts) == (rows(again.root, asked), rows(again.root, STATES))
+    assert before["cost_claim"] == kept()["cost_claim"]
+    assert {} == stale_features(again.lake.snapshot().files, list(triggers.values()))
+
+
+def test_a_definition_is_all_that_rows_come_from(monkeypatch: pytest.MonkeyPatch):
+    """The query, queries that it reads, features that it reads, and the settings that one of these asks for."""
+    before = feature_notes(list(TRIGGERS.values()))
+
+    def changed(triggers: Mapping[str, Trigger] = TRIGGERS) -> set[str]:
+        return {table for table, note in feature_notes(list(triggers.values())).items() if note != before[table]}
+
+    under_another_setting = changed(with_thresholds(TRIGGERS, [SiteThreshold("POSIX-101", "small_read_bytes", 7)]))
+    assert {"log_requests", "cost_claim"} <= under_another_setting
+    assert {"drishti_posix", "log_phase_profile"}.isdisjoint(under_another_setting)
+    for view, tables in {
+        "feature.log_rank_profile": {"log_rank_profile", "cost_claim"},
+        "feature.darshan_build": {"log_meta_profile", "log_weather_profile"},
+        "core.file_time": {"io_part", "cost_claim"},
+    }.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(
+                definitions,
+                "needed_views",
+                lambda names, view=view: [
+                    replace(each, sql=f"{each.sql} ") if each.qualified == view else each for each in needed_views(names)
+                ],
+            )
+            found = changed()
+        assert tables <= found
+        assert "drishti_posix" not in found
 
 
 def test_a_view_that_fails_on_a_night_costs_its_own_triggers_alone(again: Warehouse):
