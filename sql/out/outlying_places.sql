@@ -1,5 +1,5 @@
 -- ---
--- about = "Hosts, OSTs and leaf switches at which jobs of the last seven nights were far slower, the least likely by chance first."
+-- about = "Hosts, OSTs and leaf switches at which more jobs of the last seven nights were far slower than by chance, the least likely first."
 -- grain = ["cluster", "place_level", "place_name"]
 -- reads = ["core.link_pattern", "core.link_node", "core.log", "core.log_link", "core.newest_night", "core.ost_io", "core.owner_doubt"]
 -- ---
@@ -89,23 +89,18 @@ counted AS (
 SELECT
     node_level AS place_level, place_name, outlying_job_count, met_job_count, expected_jobs,
     -- Hoeffding 1956: from one above its mean on, so many hits in draws of different probability are at most as likely as in draws of
-    -- their mean probability, which is binomial. Below that, nothing is said.
-    CASE
-        WHEN outlying_job_count < expected_jobs + 1 THEN 1
-        ELSE LEAST(
-            1,
-            list_sum(
-                list_transform(
-                    range(outlying_job_count, met_job_count + 1),
-                    lambda k:
-                        exp(
-                            lgamma(met_job_count + 1) - lgamma(k + 1) - lgamma(met_job_count - k + 1) + k * ln(mean)
-                            + CASE WHEN k < met_job_count THEN (met_job_count - k) * ln(1 - mean) ELSE 0 END
-                        )
+    -- their mean probability, which is binomial.
+    list_sum(
+        list_transform(
+            range(outlying_job_count, met_job_count + 1),
+            lambda k:
+                exp(
+                    lgamma(met_job_count + 1) - lgamma(k + 1) - lgamma(met_job_count - k + 1) + k * ln(mean)
+                    + CASE WHEN k < met_job_count THEN (met_job_count - k) * ln(1 - mean) ELSE 0 END
                 )
-            )
         )
-    END AS chance_ratio,
+    ) AS chance_ratio,
     cluster
 FROM counted
+WHERE outlying_job_count >= expected_jobs + 1 AND chance_ratio < 1
 ORDER BY chance_ratio, outlying_job_count DESC, place_level, place_name, cluster

@@ -20,6 +20,12 @@ slot AS NOT MATERIALIZED (
     FROM core.link_slot
     GROUP BY ALL
 ),
+-- A log that ends after midnight has met in the night before what links counted then. Not a join by time: DuckDB would read all nights.
+counter AS NOT MATERIALIZED (
+    FROM slot
+    UNION ALL BY NAME
+    SELECT * REPLACE (night + 1 AS night) FROM slot
+),
 on_link AS NOT MATERIALIZED (
     SELECT *, SUM(bytes) OVER link AS log_bytes, row_number() OVER (link ORDER BY bytes DESC, who) AS place
     FROM mover
@@ -33,7 +39,7 @@ SELECT
 FROM on_link AS one
 JOIN (SELECT cluster, night, begin_at, guid, port, who, log_id, job_id, "user", bytes FROM on_link) AS two
     USING (cluster, night, begin_at, guid, port)
-LEFT JOIN slot USING (cluster, night, begin_at, guid, port)
+LEFT JOIN counter USING (cluster, night, begin_at, guid, port)
 WHERE one.who < two.who
 UNION ALL
 SELECT
@@ -41,7 +47,7 @@ SELECT
     NULL AS peer_user, storage_bytes / GREATEST(counted_bytes, storage_bytes) AS link_share_ratio,
     other_bytes / GREATEST(counted_bytes, storage_bytes) AS peer_share_ratio, utilisation_ratio, night, cluster
 FROM on_link
-JOIN slot USING (cluster, night, begin_at, guid, port)
+JOIN counter USING (cluster, night, begin_at, guid, port)
 WHERE place = 1 AND utilisation_ratio >= COALESCE(getvariable('shared_link_utilisation_ratio'), 0.5)
     AND LEAST(storage_bytes, other_bytes)
     >= COALESCE(getvariable('shared_link_least_ratio'), 0.25) * GREATEST(counted_bytes, storage_bytes)
