@@ -1,5 +1,6 @@
 """Files that are whole or not there: written under a hidden name beside their place, then renamed."""
 
+import re
 import time
 import uuid
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from typing import Final
 
 # It does not contain the name of the file, which may be as long as names can be.
 _UNFINISHED: Final = ".unfinished-"
+# Until 0.2 it did, and another number each time stood behind that; a catalog had a log of its own beside it.
+_HIDDEN: Final = re.compile(rf"{re.escape(_UNFINISHED)}[0-9a-f]{{32}}|\..+\.(\d+-)?[0-9a-f]{{32}}(\.wal)?")
 # Commands write without the warehouse's lock; none of them takes this long for one file.
 _LEFT_SECONDS: Final = 86_400
 
@@ -43,7 +46,7 @@ def clear_unfinished(folder: Path) -> None:
     Args:
         folder: need not exist. Files younger than a day stay: they may still be written.
     """
-    for path in folder.glob(f"{_UNFINISHED}*"):
+    for path in folder.glob(".*"):
         with suppress(OSError):
-            if time.time() - path.stat().st_mtime > _LEFT_SECONDS:
+            if _HIDDEN.fullmatch(path.name) and time.time() - path.stat().st_mtime > _LEFT_SECONDS:
                 path.unlink()

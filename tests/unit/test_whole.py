@@ -50,7 +50,7 @@ def test_an_error_names_the_file_that_the_caller_knows(tmp_path):
 
 def test_what_a_killed_process_left_is_removed_when_it_is_old(tmp_path):
     """Files that a killed process left go after a day, not before, and no other file goes."""
-    others = [tmp_path / ".keep", tmp_path / "page.html"]
+    others = [tmp_path / ".keep", tmp_path / f".{'0f' * 16}", tmp_path / "page.html"]
     for path in others:
         path.write_text("")
         os.utime(path, (0, 0))
@@ -62,3 +62,15 @@ def test_what_a_killed_process_left_is_removed_when_it_is_old(tmp_path):
     clear_unfinished(tmp_path)
     assert sorted(tmp_path.iterdir()) == sorted(others)
     clear_unfinished(tmp_path / "absent")
+
+
+@pytest.mark.parametrize("beside", ["8f0e.html.4711-{}", "iomine.duckdb.4711-{}.wal", "index.html.{}"])
+def test_what_an_older_version_left_is_removed_too(tmp_path, beside):
+    """Reports, the catalog with its log, and the files of a site, as they were called before 0.2."""
+    left = tmp_path / f".{beside.format('0f' * 16)}"
+    left.write_text("half")
+    clear_unfinished(tmp_path)
+    assert left.exists()
+    os.utime(left, (0, 0))
+    clear_unfinished(tmp_path)
+    assert [] == list(tmp_path.iterdir())
