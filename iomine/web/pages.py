@@ -476,7 +476,7 @@ def _narrow(question: Question, links: Links, column: str, value: Any) -> Markup
 
 def _ordered(question: Question, links: Links, column: str) -> tuple[str | None, str]:
     """The address of the rows in a column's order, the highest first, and which order there is now, in ARIA's words."""
-    now = {column: "ascending", f"-{column}": "descending"}.get(question.order, "none")
+    now = {column: "ascending", f"-{column}": "descending"}.get(question.order.partition(",")[0], "none")
     return links.rows(replace(question, order=column if now == "descending" else f"-{column}")), now
 
 

@@ -12,6 +12,8 @@ _LOGS: Final = tuple(
     "night start_at user app job_id nprocs run_seconds io_ratio io_core_seconds read_bytes write_bytes log_id".split()
 )
 _FINDINGS: Final = tuple("night user app code level charged_core_seconds cost_core_seconds finding job_id log_id".split())
+# A finding whose time is charged to others has a cost of its own all the same.
+_COSTLIEST: Final = "-charged_core_seconds,-cost_core_seconds"
 _JOBS: Final = tuple(
     "night job_id user account job_name job_state node_count run_seconds node_hours log_count io_core_seconds".split()
 )
@@ -161,8 +163,8 @@ WHERE {where}
         (
             Column("night_count", "Nights with logs", rows_with("trends", (), "-night")),
             Column("log_count", "Logs", rows_with("logs", _LOGS, "-io_core_seconds")),
-            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-charged_core_seconds")),
-            Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, "-charged_core_seconds")),
+            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, _COSTLIEST)),
+            Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, _COSTLIEST)),
             Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds")),
             Column("reject_count", "Rejects, of any night", rejects_with),
         ),
@@ -187,10 +189,10 @@ ORDER BY night DESC
         (
             Column("night", "Night", rows_with("trends", (), "-log_count", "night")),
             Column("log_count", "Logs", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
-            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
-            Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
+            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, _COSTLIEST, "night")),
+            Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, _COSTLIEST, "night")),
             Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
-            Column("cost_ratio", "Cost, of the time in I/O", rows_with("findings", _FINDINGS, "-charged_core_seconds", "night")),
+            Column("cost_ratio", "Cost, of the time in I/O", rows_with("findings", _FINDINGS, _COSTLIEST, "night")),
             Column("rejected_count", "Rejects", sweeps_of),
         ),
         "There are no logs of these nights.",
@@ -216,10 +218,10 @@ LIMIT {_WORST}
             Column(
                 "cost_core_hours",
                 "Cost in core-hours",
-                of_offender("findings", _FINDINGS, "-charged_core_seconds"),
+                of_offender("findings", _FINDINGS, _COSTLIEST),
                 is_barred=True,
             ),
-            Column("finding_count", "Findings", of_offender("findings", _FINDINGS, "-charged_core_seconds")),
+            Column("finding_count", "Findings", of_offender("findings", _FINDINGS, _COSTLIEST)),
             Column("log_count", "Logs", of_offender("logs", _LOGS, "-io_core_seconds")),
             Column("io_core_hours", "Core-hours in I/O", of_offender("logs", _LOGS, "-io_core_seconds")),
             Column("io_ratio", "Share of the run in I/O", of_offender("logs", _LOGS, "-io_ratio")),
@@ -249,8 +251,8 @@ ORDER BY cost_core_hours DESC NULLS LAST, finding_count DESC, of_night.code
         (
             Column("code", "Trigger"),
             Column("title", "What it finds"),
-            Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, "-charged_core_seconds", "code")),
-            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, "-charged_core_seconds", "code")),
+            Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, _COSTLIEST, "code")),
+            Column("finding_count", "Findings", rows_with("findings", _FINDINGS, _COSTLIEST, "code")),
             Column("night_finding_counts", "By night"),
         ),
         "Nothing was found in these nights.",

@@ -94,7 +94,8 @@ class Question:
         view: its name as queries use it.
         filters: conditions, all of which hold.
         columns: those to show, none for all.
-        order: the column to order by, with a minus in front for the highest first; empty for the view's own order.
+        order: the columns to order by, with commas between them and a minus in front for the highest first; empty for the view's
+            own order.
         limit: how many rows at most, None for as many as a page or a file holds.
         offset: how many rows come before them.
     """
@@ -152,9 +153,10 @@ class Question:
         grain = view.grain if view else ()
         # So that the same question is answered with the same rows, and pages neither share a row nor lose one.
         if self.order:
-            column, direction = self.order.removeprefix("-"), "DESC" if self.order.startswith("-") else "ASC"
-            rest = [name_of(each) for each in grain if each != column] if grain else ["COLUMNS(*)"]
-            yield f"ORDER BY {', '.join([f'{name_of(column)} {direction} NULLS LAST', *rest])}"
+            wanted = {each.removeprefix("-"): "DESC" if each.startswith("-") else "ASC" for each in self.order.split(",")}
+            first = (f"{name_of(column)} {direction} NULLS LAST" for column, direction in wanted.items())
+            rest = [name_of(each) for each in grain if each not in wanted] if grain else ["COLUMNS(*)"]
+            yield f"ORDER BY {', '.join([*first, *rest])}"
         elif grain and view and not view.is_ordered:
             yield f"ORDER BY {', '.join(map(name_of, grain))}"
 
@@ -178,7 +180,7 @@ def parse(view: str, parameters: Sequence[tuple[str, str]], columns: Mapping[str
 
     Args:
         view: a view that is there.
-        parameters: `COLUMN.OPERATOR=VALUE`, `columns=A,B`, `order=-A`, `limit=N`, `offset=N`; and a condition from a
+        parameters: `COLUMN.OPERATOR=VALUE`, `columns=A,B`, `order=-A,B`, `limit=N`, `offset=N`; and a condition from a
             form, as `column`, `operator` and `value`.
         columns: DuckDB's types of the view's columns.
 
@@ -208,7 +210,8 @@ def _with_columns(question: Question, text: str, columns: Mapping[str, str]) -> 
 
 
 def _with_order(question: Question, text: str, columns: Mapping[str, str]) -> Question:
-    _column(text.removeprefix("-"), columns)
+    for each in text.split(","):
+        _column(each.removeprefix("-"), columns)
     return replace(question, order=text)
 
 

@@ -279,6 +279,15 @@ def test_nights_lead_to_their_rows_of_trends(session: Session) -> None:
     assert row["night_count"] == len({each["night"] for each in trends if each["log_count"]})
 
 
+def test_findings_of_a_trigger_that_is_charged_nothing_come_by_their_own_cost(session: Session) -> None:
+    """Their time is charged to other findings, so by charges alone they would stand in no order."""
+    window = window_of(session, [])
+    (row, *_) = reported(session, PANEL["triggers"], window)
+    drill = next(column.drill for column in PANEL["triggers"].columns if column.name == "finding_count")
+    assert drill is not None
+    assert "-charged_core_seconds,-cost_core_seconds" == drill(row, window).order
+
+
 def test_account_leads_to_the_sums_that_it_is_made_of(session: Session) -> None:
     """No log has an account, so its numbers lead to the sums of nights, which add up to them."""
     window = window_of(session, [("by", "account")])

@@ -159,6 +159,15 @@ def test_order_has_what_is_not_known_last_and_no_ties(facility: Facility, sessio
     assert [*(log_id for _, log_id in known), *unknown] == [row["log_id"] for row in got]
 
 
+def test_equal_rows_of_a_column_stand_in_the_order_of_the_next(facility: Facility, session: Session) -> None:
+    """Each column has its own direction; all of them must be there."""
+    got = session.answer(parse("findings", [("order", "code,-cost_core_seconds")], session.types("findings")).rows(1000))
+    costs = [(row["code"], -(row["cost_core_seconds"] or 0)) for row in got.to_pylist()]
+    assert sorted((each["code"], -(each["cost_core_seconds"] or 0)) for each in facility.findings) == costs
+    with pytest.raises(UsageError, match="no_such"):
+        parse("findings", [("order", "-night,no_such")], session.types("findings"))
+
+
 def test_conditions_against_rows_picked_by_hand(facility: Facility, session: Session) -> None:
     """At least, at most, and not known, together."""
     night = dt.date(2024, 4, 6)
