@@ -78,7 +78,8 @@ def decode_dxt(
     if not records:
         return Decoded(damage=damage or "it holds no trace records")
     layer = module.removeprefix("DXT_").lower()
-    host_codes, hosts = texts(data, trace.starts * WORD_BYTES + _HOST_AT, _HOST_BYTES)
+    host_codes, names = texts(data, trace.starts * WORD_BYTES + _HOST_AT, _HOST_BYTES)
+    hosts = [name or None for name in names]
     ids, ranks = words[trace.starts], words[trace.starts + 1]
     offsets, lengths, starts, ends = trace.columns[:_PLAIN]
     if (module, version) == _WITHOUT_OFFSETS:
@@ -178,9 +179,12 @@ def _trace(words: Words, starts: list[int], size: int) -> _Trace:
 
 
 def _is_sensible(data: bytes, words: Words, trace: _Trace, run_seconds: float | None) -> bool:
-    # Zeros inside a segment that is larger than supposed look like records that traced nothing.
     first_of_host = np.frombuffer(data, np.uint8)[trace.starts * WORD_BYTES + _HOST_AT]
-    if (words[trace.starts + 1] < _SHARED).any() or (first_of_host <= _SPACE).any():
+    is_nameless = first_of_host == 0
+    if (words[trace.starts + 1] < _SHARED).any() or (first_of_host[~is_nameless] <= _SPACE).any():
+        return False
+    # A log may name no hosts at all. Zeros inside a segment that is larger than supposed look like records that traced nothing.
+    if is_nameless.any() and not (is_nameless.all() and trace.counts.any(axis=1).all()):
         return False
     offsets, lengths, starts, ends = trace.columns[:_PLAIN]
     if not len(lengths):

@@ -132,11 +132,30 @@ def test_segments_that_cannot_be(segment: Segment, run_seconds: float | None) ->
     )
 
 
-@pytest.mark.parametrize("record", [dxt_record("<", [_ONE], host=b""), dxt_record("<", [_ONE], rank=-2)])
-def test_heads_that_cannot_be(record: bytes) -> None:
-    """A record without a host, or of no rank, is given and marked as unsound."""
-    decoded = decode_dxt("DXT_POSIX", 1, record, "<", RUN_SECONDS)
-    assert (1, True) == (decoded.record_count, decoded.damage.startswith("some records name no rank or host"))
+@pytest.mark.parametrize(
+    ("records", "count"),
+    [
+        (dxt_record("<", [_ONE, _TWO]) + dxt_record("<", [_ONE], host=b""), 2),
+        (dxt_record("<", [_ONE, _TWO], host=b"") + dxt_record("<", host=b""), 2),
+        (dxt_record("<", [_ONE], host=b"\x01"), 1),
+        (dxt_record("<", [_ONE], rank=-2), 1),
+    ],
+    ids=["one-without", "none-and-nothing-traced", "control", "rank"],
+)
+def test_heads_that_cannot_be(records: bytes, count: int) -> None:
+    """A record without a host where others have one, or that traced nothing either, or of no rank: given, marked as unsound."""
+    decoded = decode_dxt("DXT_POSIX", 1, records, "<", RUN_SECONDS)
+    assert (count, True) == (decoded.record_count, decoded.damage.startswith("some records name no rank or host"))
+
+
+@pytest.mark.parametrize("segment_bytes", [32, 40, 96])
+def test_logs_that_name_no_host(segment_bytes: int) -> None:
+    """Where no record names a host, the trace is sound all the same, and hosts are not known."""
+    records = (dxt_record("<", [_ONE, _TWO], rank=rank, host=b"", segment_bytes=segment_bytes) for rank in range(2))
+    decoded = decode_dxt("DXT_POSIX", 1, b"".join(records), "<", RUN_SECONDS)
+    assert (2, "") == (decoded.record_count, decoded.damage)
+    assert [None] * 2 == decoded.tables["dxt_file"]["host"].to_pylist()
+    assert [None] * 4 == decoded.tables["segment"]["host"].to_pylist()
 
 
 def test_run_of_unknown_length() -> None:
