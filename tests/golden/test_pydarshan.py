@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pytest
 from shared import Row, darshan_rows, each, log_of, workloads
 
+from iomine.derive import file_access, in_order, traces
 from iomine.schema.apmpi import MESSAGE_BINS
 from iomine.schema.counters import COUNTERS, LUSTRE_COMPONENT, columns_of, field_of
 from iomine.sources.darshan import Log, read_log
@@ -146,6 +147,23 @@ def _segments_equal(row: Row, log: Log, ask: Ask) -> None:
             assert "thread_id" not in got.column_names or got["thread_id"].null_count == got.num_rows
 
 
+def _requests_that_go_back_equal(row: Row, log: Log, ask: Ask) -> None:
+    """A data frame of PyDarshan's segments shows as many, where offsets are known and requests of no length are passed over."""
+    access = pa.table(dict(file_access(in_order(traces(log.tables)))))
+    for module in modules_read(log) & {"DXT_POSIX", "DXT_MPIIO"}:
+        _, segments = ask(oracle.dxt, log_of(row), module)
+        frame = segments.filter(pc.greater(segments["length_bytes"], 0)).to_pandas().sort_values("start_seconds", kind="stable")
+        if (frame["offset_bytes"] < 0).any():
+            continue
+        before = frame.groupby(["file_id", "rank", "op"])[["offset_bytes", "length_bytes"]].shift()
+        is_back = frame["offset_bytes"] < before["offset_bytes"] + before["length_bytes"]
+        for op in oracle.OPS:
+            is_asked = pc.and_(pc.equal(access["layer"], module.removeprefix("DXT_").lower()), pc.equal(access["op"], op))
+            found = access.filter(is_asked)
+            got = sum(pc.sum(found[name], min_count=0).as_py() for name in ("backward_count", "rewind_count"))
+            assert int(is_back[frame["op"] == op].sum()) == got
+
+
 def _mpi_calls_equal(row: Row, log: Log, ask: Ask) -> None:
     """Each counter of each MPI call of each rank is PyDarshan's; a call without a row is all zeros there."""
     if "APMPI" not in modules_read(log):
@@ -220,6 +238,7 @@ _COMPARED = (
     (_has("LUSTRE"), _lustre_equals),
     (_has("HEATMAP"), _heatmaps_equal),
     (_has("DXT_POSIX", "DXT_MPIIO", in_whole=True), _segments_equal),
+    (_has("DXT_POSIX", "DXT_MPIIO", in_whole=True), _requests_that_go_back_equal),
     (_has("APMPI"), _mpi_calls_equal),
     (_has("APXC"), _routers_equal),
     (_has("DFS", "DAOS", in_whole=True), _daos_ids_equal),

@@ -69,7 +69,9 @@ DERIVED = {
         Kind.COUNT,
         request_count="Number of requests.",
         consecutive_count="Requests that start where the rank's request before of the same file and direction ended.",
-        backward_count="Requests that start before the end of the rank's request before, rewinds left out.",
+        backward_count=(
+            "Requests that start before the end of the rank's request before; rewinds, and requests of no length, left out."
+        ),
         rewind_count="Requests that go back to the lowest offset of the rank in the file, to begin another pass over it.",
     ),
     **defined(
