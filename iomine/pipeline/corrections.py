@@ -20,6 +20,7 @@ from iomine.lake import LakeFile, Partition, Snapshot, Warehouse, check_cluster,
 from iomine.lake.files import ParquetSink, new_file_path
 from iomine.pipeline.between import commit, to_be_written
 from iomine.pipeline.ingest.known import KNOWN_FILES
+from iomine.pipeline.judging.definitions import notes_of
 from iomine.pipeline.judging.judge import judge
 from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS, roll_up
 from iomine.pipeline.judging.system_state import USUAL_NIGHTS
@@ -222,7 +223,7 @@ def _places(files: Iterable[LakeFile]) -> set[tuple[str, Partition]]:
 
 def _without(staging: Path, file: LakeFile, log_id: str) -> LakeFile:
     """The file without the rows of a log."""
-    with ParquetSink(file.table, new_file_path(staging, file.table, file.cluster, file.night)) as sink:
+    with ParquetSink(file.table, new_file_path(staging, file.table, file.cluster, file.night), notes_of(file.path)) as sink:
         for rows in row_groups(file.table, file.path):
             sink.write(rows.filter(pc.not_equal(rows["log_id"], log_id)))
     return sink.lake_file(file.cluster, file.night)

@@ -12,7 +12,9 @@ from iomine.errors import UsageError
 from iomine.lake import Warehouse
 from iomine.pipeline.corrections import Matter, counted_logs, forget, matter_of, move
 from iomine.pipeline.ingest import known
+from iomine.pipeline.judging.fresh import stale_features
 from iomine.pipeline.sweep import Settings, run
+from iomine.triggers import TRIGGERS
 
 pytestmark = pytest.mark.proof
 
@@ -82,6 +84,7 @@ def test_a_log_is_forgotten(swept, warehouse):
     assert (log_id, 1) == (matter.log_id, counted_logs(folder, matter))
     forget(folder, matter)
     _same(swept / "two", warehouse)
+    assert {} == stale_features(folder.lake.snapshot().files, list(TRIGGERS.values()))
     summary = run(Settings((swept / "0",), warehouse, "x", workers=1))
     assert (1, 0) == (summary.ingested, summary.known)
     _same(swept / "all", warehouse)
