@@ -11,7 +11,7 @@ from iomine.lake import LakeFile, Partition, replaced
 from iomine.pipeline import progress
 from iomine.pipeline.judging.definitions import notes_of
 from iomine.pipeline.judging.judge import feature_notes, judging_views, night_files, work_out
-from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, spans
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, in_halves, spans
 from iomine.schema import TABLES
 from iomine.triggers.judge import features
 from iomine.triggers.model import Trigger
@@ -60,11 +60,15 @@ def fresh_files(there: Sequence[LakeFile], staging: Path, judges: Sequence[Trigg
     of_nights = replaced(of_nights, made)
     found = spans(of_nights, JUDGED_AT_ONCE)
     done = 0
-    for span in found:
+
+    def worked_out(span: Span) -> list[LakeFile]:
         tables = set().union(*(stale[night] for night in span.partitions))
         files = [file for file in of_nights if file.partition in span.partitions and file.table not in tables]
         with judging_views(files, judges) as views:
-            made += work_out(staging, span, views, judges, tables)
+            return work_out(staging, span, views, judges, tables)
+
+    for span in found:
+        made += in_halves(span, worked_out)
         done += span.logs
         progress.report("features", done, sum(each.logs for each in found))
     return made

@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from iomine.errors import LimitError
 from iomine.lake import LakeFile, ParquetSink, Partition, as_warehouse_errors, replaced, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline import progress
@@ -29,7 +28,7 @@ from iomine.pipeline.judging.met import met_files
 from iomine.pipeline.judging.owners import owner_files
 from iomine.pipeline.judging.rollups import outdated, roll_up
 from iomine.pipeline.judging.silent import silent
-from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, divided, shared, spans, written
+from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, divided, in_halves, shared, spans, written
 from iomine.pipeline.judging.uncommitted import UncommittedViews, views_over
 from iomine.pipeline.site.fabric import NO_SITE, SiteFabric
 from iomine.pipeline.workers.model import Workers, task_memory_bytes
@@ -274,12 +273,7 @@ def judge_span(work: tuple[Span, Sequence[LakeFile]], staging: Path, judges: Seq
         WarehouseError: files cannot be read or written.
     """
     span, files = work
-    try:
-        return _judged_at_once(span, files, staging, judges)
-    except LimitError:
-        if not span.halves:
-            raise
-    return list(chain.from_iterable(judge_span((half, files), staging, judges) for half in span.halves))
+    return in_halves(span, partial(_judged_at_once, files=files, staging=staging, judges=judges))
 
 
 def _judged_at_once(span: Span, files: Sequence[LakeFile], staging: Path, judges: Sequence[Trigger]) -> list[LakeFile]:

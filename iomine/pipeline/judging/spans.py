@@ -17,6 +17,7 @@ from typing import Final, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from iomine.errors import LimitError
 from iomine.lake import LakeFile, ParquetSink, Partition
 from iomine.lake.files import new_file_path
 from iomine.pipeline.workers.model import Workers
@@ -157,6 +158,24 @@ def written(
                     sink.write(of_night.select(schema.names).cast(schema))
         files += [sink.lake_file(cluster, night) for night, sink in sinks.items()]
     return files
+
+
+def in_halves(span: Span, work: Callable[[Span], list[LakeFile]]) -> list[LakeFile]:
+    """What is written for the logs of a span, in halves where memory is too little for all at once.
+
+    Args:
+        span: the logs.
+        work: writes it for a span.
+
+    Raises:
+        LimitError: memory is too little for one log.
+    """
+    try:
+        return work(span)
+    except LimitError:
+        if not span.halves:
+            raise
+    return [file for half in span.halves for file in in_halves(half, work)]
 
 
 def shared(
