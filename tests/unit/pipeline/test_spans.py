@@ -102,11 +102,11 @@ def test_what_takes_too_much_memory_is_judged_in_halves(tmp_path, scheduler, mon
     run(Settings((logs,), tmp_path / "whole", scheduler=scheduler))
     judged_at_once, spans_judged = judge_room._judged_at_once, []
 
-    def judged(span, *others):
+    def judged(span, **others):
         spans_judged.append(span)
         if span.logs > 5:
             raise LimitError("The query needs more memory.")
-        return judged_at_once(span, *others)
+        return judged_at_once(span, **others)
 
     monkeypatch.setattr(judge_room, "_judged_at_once", judged)
     run(Settings((logs,), tmp_path / "halves", scheduler=scheduler))
