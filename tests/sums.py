@@ -8,7 +8,7 @@ from typing import Any
 from iomine.digest.known import Scope, gather
 from iomine.digest.sentences import opening
 from iomine.report import facts
-from iomine.report.causes import charged
+from iomine.report.causes import causes_of, charged, is_facilitys
 from iomine.units import core_hours
 from iomine.views.query import ask as ask_catalog
 from iomine.web.panels import PANELS
@@ -18,7 +18,8 @@ Row = dict[str, Any]
 _LOGS = """
 SELECT
     cluster, night, log_id, "user", uid, app, io_core_seconds, run_core_seconds, is_excused,
-    sum(charged_core_seconds) AS charged_core_seconds, max(cost_core_seconds) AS highest_cost
+    sum(charged_core_seconds) AS charged_core_seconds, max(cost_core_seconds) AS highest_cost,
+    sum(charged_core_seconds) FILTER (is_facilitys) AS facility_core_seconds
 FROM logs
 LEFT JOIN (
     SELECT
@@ -27,18 +28,22 @@ LEFT JOIN (
             AS is_excused
     FROM job_weather
 ) USING (cluster, night, log_id)
-LEFT JOIN (SELECT cluster, night, log_id, charged_core_seconds, cost_core_seconds FROM findings) USING (cluster, night, log_id)
+LEFT JOIN (SELECT cluster, night, log_id, charged_core_seconds, cost_core_seconds, is_facilitys FROM findings)
+    USING (cluster, night, log_id)
 GROUP BY ALL
 """
 _ROUNDING = 1 + 1e-9
+# A cost, and what of a log's charges it adds up.
+_COSTS = {"cost_core": "charged_core_seconds", "facility_cost_core": "facility_core_seconds"}
 
 
 def disagreements(database: Path) -> list[object]:
     """What is wrong with the sums of a published warehouse.
 
     Of each log: its charges are at most its I/O time and its run, no finding costs more than the I/O time, and its report says
-    the same sum. Of programs, nights and users: `worst_offenders`, `trends`, the dashboard and the mail to the user say what
-    the charges of the logs add up to.
+    the same sum, and of it the facility's part: that of causes that are called by what is the facility's to mend. Of programs,
+    nights and users: `worst_offenders`, `trends`, the dashboard and the mail to the user say what the charges of the logs add
+    up to, and the facility's part.
     """
     ask = partial(ask_catalog, database)
     logs = ask(_LOGS).to_pylist()
@@ -58,8 +63,10 @@ def _of_logs(ask: Any, logs: list[Row]) -> list[object]:
     for of_log in facts.gather(ask, places):
         log = by_id[of_log.log["log_id"]]
         reported = charged(of_log.findings)
-        if _digits(reported) != _digits(log["charged_core_seconds"]):
-            wrong.append((log["log_id"], "report", reported, log["charged_core_seconds"]))
+        causes = causes_of(of_log.findings, log["run_core_seconds"])
+        facilitys = sum(cause.cost_core_seconds or 0.0 for cause in causes if is_facilitys(cause.lead["code"]))
+        said = (("charged_core_seconds", reported), ("facility_core_seconds", facilitys))
+        wrong += [(log["log_id"], "report", name, sum_, log[name]) for name, sum_ in said if _digits(sum_) != _digits(log[name])]
     return wrong
 
 
@@ -68,16 +75,12 @@ def _of_groups(ask: Any, logs: list[Row]) -> list[object]:
     window = Window(nights[0], nights[-1], None, tuple({log["cluster"] for log in logs}))
     panel = next(panel for panel in PANELS if panel.name == "offenders").statement(window)
     hours = ask(panel.sql, panel.values).to_pylist()
+    shown = [row | {f"{name}_seconds": (row[f"{name}_hours"] or 0.0) * 3600 for name in _COSTS} for row in hours]
     program = ("user", "uid", "app")
     return [
-        *_differ("worst_offenders", _sums(logs, program), ask("SELECT * FROM worst_offenders").to_pylist(), program),
-        *_differ("trends", _sums(logs, ("night",)), ask("SELECT * FROM trends").to_pylist(), ("night",)),
-        *_differ(
-            "dashboard",
-            _sums(logs, program),
-            [row | {"cost_core_seconds": row["cost_core_hours"] and row["cost_core_hours"] * 3600} for row in hours],
-            program,
-        ),
+        *_differ("worst_offenders", logs, ask("SELECT * FROM worst_offenders").to_pylist(), program),
+        *_differ("trends", logs, ask("SELECT * FROM trends").to_pylist(), ("night",)),
+        *_differ("dashboard", logs, shown, program),
     ]
 
 
@@ -91,34 +94,43 @@ def _of_mails(ask: Any, logs: list[Row]) -> list[object]:
             "SELECT cluster, lineage_id, code FROM advice_outcomes WHERE is_over AND outcome IN ('gone', 'not told')"
         ).to_pylist()
     }
-    expected: dict[str, float] = defaultdict(float)
-    for row in ask('SELECT cluster, log_id, lineage_id, "user", code, charged_core_seconds FROM findings').to_pylist():
+    own: dict[str, float] = defaultdict(float)
+    facilitys: dict[str, float] = defaultdict(float)
+    for row in ask(
+        'SELECT cluster, log_id, lineage_id, "user", code, charged_core_seconds, is_facilitys FROM findings'
+    ).to_pylist():
         excused = any(log["is_excused"] for log in logs if log["log_id"] == row["log_id"])
         if row["user"] and not excused and (row["cluster"], row["lineage_id"], row["code"]) not in gone:
-            expected[row["user"]] += row["charged_core_seconds"] or 0.0
+            (facilitys if row["is_facilitys"] else own)[row["user"]] += row["charged_core_seconds"] or 0.0
     wrong: list[object] = []
-    for user, seconds in expected.items():
-        of_nights = sum(row["cost_core_seconds"] or 0.0 for row in known[user].nights)
-        of_causes = sum(cause.cost_core_seconds or 0.0 for cause in known[user].causes)
-        wrong += [(user, reported, seconds) for reported in (of_nights, of_causes) if _digits(reported) != _digits(seconds)]
+    for user in own.keys() | facilitys.keys():
+        known_of, expected = known[user], (own[user], facilitys[user])
+        of_nights = [(row["cost_core_seconds"] or 0.0, row["facility_cost_core_seconds"] or 0.0) for row in known_of.nights]
+        summed = (sum(whole - part for whole, part in of_nights), sum(part for _, part in of_nights))
+        of_causes = sum(cause.own_core_seconds or 0.0 for cause in known_of.causes)
+        reported = ((summed[0], expected[0]), (summed[1], expected[1]), (of_causes, expected[0]))
+        wrong += [(user, got, right) for got, right in reported if _digits(got) != _digits(right)]
         # Printed as pages print it.
-        said = opening(known[user], min(nights), max(nights), "user")
-        wrong += [(user, said, seconds)] if seconds and f"cost {core_hours(seconds)}" not in said else []
+        said = opening(known_of, min(nights), max(nights), "user")
+        words = (f"cost {core_hours(expected[0])}", f"mend cost {'another ' * bool(expected[0])}{core_hours(expected[1])}.")
+        wrong += [(user, said, right) for right, word in zip(expected, words, strict=True) if bool(right) != (word in said)]
     return wrong
 
 
-def _sums(logs: list[Row], keys: tuple[str, ...]) -> dict[tuple[object, ...], float]:
+def _differ(place: str, logs: list[Row], rows: list[Row], keys: tuple[str, ...]) -> list[object]:
+    """What rows say that the logs do not add up to."""
+    wrong: list[object] = []
+    for name, charge in _COSTS.items():
+        expected, got = (_sums(each, keys, column) for each, column in ((logs, charge), (rows, f"{name}_seconds")))
+        wrong += [(place, name, key, got[key], expected[key]) for key in got if _digits(got[key]) != _digits(expected[key])]
+    return wrong
+
+
+def _sums(rows: list[Row], keys: tuple[str, ...], column: str) -> dict[tuple[object, ...], float]:
     sums: dict[tuple[object, ...], float] = defaultdict(float)
-    for log in logs:
-        sums[tuple(log[key] for key in keys)] += log["charged_core_seconds"] or 0.0
-    return sums
-
-
-def _differ(place: str, expected: dict[tuple[object, ...], float], rows: list[Row], keys: tuple[str, ...]) -> list[object]:
-    got: dict[tuple[object, ...], float] = defaultdict(float)
     for row in rows:
-        got[tuple(row[key] for key in keys)] += row["cost_core_seconds"] or 0.0
-    return [(place, key, got[key], expected[key]) for key in got if _digits(got[key]) != _digits(expected[key])]
+        sums[tuple(row[key] for key in keys)] += row[column] or 0.0
+    return sums
 
 
 def _digits(seconds: float | None) -> str:

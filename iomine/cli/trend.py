@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # What a narrow terminal shows first.
-_IMPORTANT: Final = ("night", "finding_count", "cost_core_seconds", "io_ratio")
+_IMPORTANT: Final = ("night", "finding_count", "cost_core_seconds", "facility_cost_core_seconds", "io_ratio")
 
 
 def command(

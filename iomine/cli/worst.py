@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # What a narrow terminal shows first.
-_IMPORTANT: Final = ("user", "app", "cost_core_seconds", "finding_count", "io_core_seconds", "io_ratio", "log_count")
+_IMPORTANT: Final = (
+    *("user", "app", "cost_core_seconds", "facility_cost_core_seconds", "finding_count", "io_core_seconds", "io_ratio"),
+    "log_count",
+)
 
 
 class Order(StrEnum):
@@ -56,7 +59,8 @@ def command(
 ) -> None:
     """Name the worst offenders, by user and program.
 
-    --by cost ranks by the core-seconds in requests that findings are about, --by io by all core-seconds in I/O.
+    --by cost ranks by the core-seconds in requests that findings are about, without those that the facility is to blame for;
+    --by io by all core-seconds in I/O.
     """
     from iomine.cli.terminal.formats import write_for_people
 

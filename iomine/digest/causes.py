@@ -40,6 +40,7 @@ class Sign:
         idle_core_seconds: of the cost, the time in which other ranks stood idle while one did I/O; None where none is known.
         led_core_seconds: of the cost, that of runs whose report calls a cause by it, 0 where none is known; None if no report
             does.
+        facility_cost_core_seconds: of what is charged, that of runs in which its cause is the facility's to mend.
     """
 
     code: str
@@ -59,6 +60,7 @@ class Sign:
     job_id: str | None = None
     idle_core_seconds: float | None = None
     led_core_seconds: float | None = None
+    facility_cost_core_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,13 @@ class Cause:
         """What its signs add to the sum of all costs, None where nothing is known; the costs of causes add up."""
         charged = [sign.charged_core_seconds for sign in (self.lead, *self.others) if sign.charged_core_seconds is not None]
         return sum(charged) if charged else None
+
+    @property
+    def own_core_seconds(self) -> float | None:
+        """That without the facility's part, None where nothing is known."""
+        if self.cost_core_seconds is None:
+            return None
+        return self.cost_core_seconds - sum(sign.facility_cost_core_seconds or 0.0 for sign in (self.lead, *self.others))
 
     @property
     def seconds_of_run(self) -> tuple[float, float] | None:

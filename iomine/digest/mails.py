@@ -244,7 +244,7 @@ def _subject(chosen: _Chosen, first: date, last: date, kind: str) -> str:
 def _news(causes: Sequence[Cause], better: Sequence[Better]) -> str:
     if own := [cause for cause in causes if not is_facilitys(cause.lead.code)]:
         which = "" if len(own) == 1 else "the costliest "
-        return f"{counted(len(own), 'thing')} to change, {which}{core_hours(own[0].cost_core_seconds)}"
+        return f"{counted(len(own), 'thing')} to change, {which}{core_hours(own[0].own_core_seconds)}"
     if causes:
         return f"{counted(len(causes), 'thing')} for the operators"
     saved = max(each.saved_core_seconds for each in better)

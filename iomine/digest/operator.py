@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from iomine.digest.notices import METRICS, Notice, notices
 from iomine.digest.parts import MOST_TEXT_LINES, html_part, line_count, text_part
+from iomine.digest.sentences import facility_core_seconds
 from iomine.digest.words import day, listed, name, nights, one_line, span
 from iomine.post.model import Entry, Mail, Subject
 from iomine.post.settings import Limit
@@ -235,8 +236,10 @@ def _uid(row: Row) -> str:
 
 
 def _worst_line(row: Row) -> str:
-    cost, findings = core_hours(row["cost_core_seconds"]), counted(row["finding_count"], "finding")
-    return f"{_who(row)}, {name(row['app'])}: {cost}, {findings} in {counted(row['log_count'], 'run')}."
+    cost, facilitys = row["cost_core_seconds"], facility_core_seconds(row)
+    apart = f" (and {core_hours(facilitys)} for the facility to mend)" if facilitys else ""
+    findings = f"{counted(row['finding_count'], 'finding')} in {counted(row['log_count'], 'run')}"
+    return f"{_who(row)}, {name(row['app'])}: {core_hours(cost - facilitys)}{apart}, {findings}."
 
 
 def _target_line(row: Row) -> str:

@@ -268,18 +268,21 @@ def remind_text(days: int) -> str:
 
 
 def opening(known: Known, first: date, last: date, kind: Kind) -> str:
-    """The first sentence: which nights, what findings cost in all, and when most of it."""
+    """The first sentence: which nights, what findings cost that can be changed, and when most of it; then the facility's part."""
     costs = costs_by_night(known.nights)
     when = nights(first, last)
     whose = "your runs" if kind == "user" else f"the runs of project {name(known.recipient)}"
+    facilitys = sum(map(facility_core_seconds, known.nights))
     if not sum(costs.values()):
-        return f"This is about the I/O of {whose} in {when}."
+        apart = f" What the facility has to mend cost {core_hours(facilitys)}." if facilitys else ""
+        return f"This is about the I/O of {whose} in {when}.{apart}"
     worst = max(costs, key=lambda night: (costs[night], night))
     whole, largest = core_hours(sum(costs.values())), core_hours(costs[worst])
     share = "most" if costs[worst] > sum(costs.values()) / _TWO else "the largest part"
     figure = "" if largest == whole else f" ({largest})"
     most = f", {share} of it on {day(worst)}{figure}" if len(costs) > 1 else ""
-    return f"In {when}, what was found in {whose} cost {whole}{most}."
+    apart = f" What the facility has to mend cost another {core_hours(facilitys)}." if facilitys else ""
+    return f"In {when}, what was found in {whose} cost {whole}{most}.{apart}"
 
 
 def picture_says(costs: Mapping[date, float], first: date, last: date) -> str:
@@ -289,19 +292,28 @@ def picture_says(costs: Mapping[date, float], first: date, last: date) -> str:
 
 
 def costs_by_night(nights: Sequence[Row]) -> dict[date, float]:
-    """Core-seconds by night, of all users."""
+    """Core-seconds by night, of all users, without the facility's part."""
     costs: dict[date, float] = {}
     for row in nights:
-        costs[row["night"]] = costs.get(row["night"], 0.0) + (row["cost_core_seconds"] or 0.0)
+        costs[row["night"]] = costs.get(row["night"], 0.0) + _own_core_seconds(row)
     return costs
 
 
+def _own_core_seconds(row: Row) -> float:
+    return (row["cost_core_seconds"] or 0.0) - facility_core_seconds(row)
+
+
+def facility_core_seconds(row: Row) -> float:
+    """The facility's part of a cost, 0 where there is none."""
+    return row["facility_cost_core_seconds"] or 0.0
+
+
 def users_texts(nights: Sequence[Row]) -> list[str]:
-    """What findings cost by user, a line each, the largest first."""
+    """What findings cost by user without the facility's part, a line each, the largest first."""
     costs: dict[str, float] = {}
     runs: dict[str, int] = {}
     for row in nights:
-        costs[row["user"]] = costs.get(row["user"], 0.0) + (row["cost_core_seconds"] or 0.0)
+        costs[row["user"]] = costs.get(row["user"], 0.0) + _own_core_seconds(row)
         runs[row["user"]] = runs.get(row["user"], 0) + row["run_count"]
     users = sorted(costs, key=lambda user: (-costs[user], user))
     lines = [f"{name(user)}: {core_hours(costs[user])} in {counted(runs[user], 'run')}" for user in users[:MOST_LINES]]

@@ -10,7 +10,7 @@ from iomine.units import core_hours, counted, human_bytes, human_seconds, percen
 from iomine.views.answers import Row, rows_of
 from iomine.views.questions import question
 from iomine.web.panel import Column, Drill, JobName, Panel, Subject, asked, named, user_of
-from iomine.web.panels import BLAME, NEIGHBOURS, OUTCOMES, REGRESSIONS, STRIPS
+from iomine.web.panels import BLAME, FACILITYS, NEIGHBOURS, OUTCOMES, REGRESSIONS, STRIPS
 from iomine.web.question import UnknownNameError
 from iomine.web.sessions import Session
 from iomine.web.window import Window, window_of
@@ -33,8 +33,10 @@ def _job_of(row: Row, _window: Window) -> JobName | None:
 
 
 _APPLICATION: Final[Drill] = named("application", "application")
+_FACILITYS: Final = Column("facility_cost_core_hours", FACILITYS)
 _COSTS: Final = (
     Column("cost_core_hours", "Cost in core-hours", is_barred=True),
+    _FACILITYS,
     Column("io_core_hours", "Core-hours in I/O"),
     Column("log_count", "Logs"),
     Column("finding_count", "Findings"),
@@ -50,6 +52,7 @@ _NIGHTS: Final = Panel(
         Column("log_count", "Logs"),
         Column("io_core_hours", "Core-hours in I/O"),
         Column("cost_core_hours", "Cost in core-hours"),
+        _FACILITYS,
         Column("io_ratio", "Share of the run in I/O"),
         Column("finding_count", "Findings"),
         Column("read_bytes", "Read"),
@@ -85,7 +88,7 @@ _APPLICATIONS: Final = Panel(
     "Applications",
     "",
     "web/subject_applications",
-    (Column("application", "Application", _APPLICATION), *_COSTS[:2], Column("io_ratio", "Share in I/O"), *_COSTS[2:]),
+    (Column("application", "Application", _APPLICATION), *_COSTS[:3], Column("io_ratio", "Share in I/O"), *_COSTS[3:]),
     "No log of these nights is known.",
 )
 _TARGETS: Final = Panel(
@@ -121,6 +124,7 @@ _RUNS: Final = Panel(
     (
         *_RUN,
         Column("cost_core_hours", "Cost in core-hours", is_barred=True),
+        _FACILITYS,
         Column("io_core_hours", "Core-hours in I/O"),
         Column("io_ratio", "Share in I/O"),
         *_EXTENT,
@@ -312,7 +316,7 @@ def sentence_of(nights: Sequence[Row], causes: Sequence[Row]) -> str:
     if not nights:
         return "No log of these nights is known."
     log_count = sum(row["log_count"] for row in nights)
-    in_io, cost = (_sum(nights, column) for column in ("io_core_hours", "cost_core_hours"))
+    in_io, cost, facilitys = (_sum(nights, column) for column in ("io_core_hours", "cost_core_hours", "facility_cost_core_hours"))
     said = f"{counted(log_count, 'run')} in {counted(len(nights), 'night')} spent {core_hours(in_io)} in I/O"
     if not cost:
         return f"{said}; nothing was found that costs any of it."
@@ -320,7 +324,8 @@ def sentence_of(nights: Sequence[Row], causes: Sequence[Row]) -> str:
     # What other findings charge may not be known.
     first = next((row["title"] for row in causes if row["cost_core_hours"] and row["title"]), "")
     most = f", most of it by one cause: {first[0].lower()}{first[1:]}" if first else ""
-    return f"{said}; {core_hours(cost)}{share} went into requests with findings{most}."
+    apart = f" For the facility to mend, not for users: {core_hours(facilitys)}." if facilitys else ""
+    return f"{said}; {core_hours(cost)}{share} went into requests with findings{most}.{apart}"
 
 
 def sentence_of_filesystem(nights: Sequence[Row]) -> str:

@@ -45,7 +45,9 @@ Drill = Callable[[Row, Window], Question | Subject | JobName | None]
 Counted = Callable[[Row, Window], Question]
 
 # Logs have no account.
-_SUMS: Final = tuple("night cluster user app account log_count finding_count cost_core_seconds io_core_seconds".split())
+_SUMS: Final = tuple(
+    "night cluster user app account log_count finding_count cost_core_seconds facility_cost_core_seconds io_core_seconds".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +149,14 @@ def rows_with(view: str, columns: tuple[str, ...], order: str, *keys: str, only:
     return drill
 
 
-def of_offender(view: str, columns: tuple[str, ...], order: str) -> Counted:
+def of_offender(view: str, columns: tuple[str, ...], order: str, *, only: tuple[Filter, ...] = ()) -> Counted:
     """Rows of a view that are of the same offender, or the sums that an account's numbers are made of."""
 
     def drill(row: Row, window: Window) -> Question:
         keys = GROUPS[window.by]
         if window.by == "account":
             return rows_with("core.app_night", _SUMS, "-cost_core_seconds", *keys)(row, window)
-        return rows_with(view, columns, order, *keys)(row, window)
+        return rows_with(view, columns, order, *keys, only=only)(row, window)
 
     return drill
 

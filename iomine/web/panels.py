@@ -18,6 +18,9 @@ _JOBS: Final = tuple(
     "night job_id user account job_name job_state node_count run_seconds node_hours log_count io_core_seconds".split()
 )
 _WORST: Final = 10
+# What no user can change.
+FACILITYS: Final = "Of that the facility's"
+_FACILITYS: Final = (equals("is_facilitys", True),)
 _APPLICATION: Final[Drill] = named("application", "application")
 _TARGET: Final[Drill] = named("target", "target")
 _MOUNT: Final[Drill] = rows_with("mount_usage", (), "-night", "mount", "fs_type")
@@ -156,7 +159,8 @@ PANELS: Final = (
 SELECT
     count(DISTINCT night) FILTER (WHERE log_count > 0) AS night_count, coalesce(sum(log_count), 0)::BIGINT AS log_count,
     coalesce(sum(finding_count), 0)::BIGINT AS finding_count, sum(cost_core_seconds) / 3600 AS cost_core_hours,
-    sum(io_core_seconds) / 3600 AS io_core_hours, (SELECT count(*) FROM rejects) AS reject_count
+    sum(facility_cost_core_seconds) / 3600 AS facility_cost_core_hours, sum(io_core_seconds) / 3600 AS io_core_hours,
+    (SELECT count(*) FROM rejects) AS reject_count
 FROM trends
 WHERE {where}
 """,
@@ -165,6 +169,7 @@ WHERE {where}
             Column("log_count", "Logs", rows_with("logs", _LOGS, "-io_core_seconds")),
             Column("finding_count", "Findings", rows_with("findings", _FINDINGS, _COSTLIEST)),
             Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, _COSTLIEST)),
+            Column("facility_cost_core_hours", FACILITYS, rows_with("findings", _FINDINGS, _COSTLIEST, only=_FACILITYS)),
             Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds")),
             Column("reject_count", "Rejects, of any night", rejects_with),
         ),
@@ -178,8 +183,8 @@ WHERE {where}
         """
 SELECT
     night, sum(log_count)::BIGINT AS log_count, sum(finding_count)::BIGINT AS finding_count,
-    sum(cost_core_seconds) / 3600 AS cost_core_hours, sum(io_core_seconds) / 3600 AS io_core_hours,
-    sum(cost_core_seconds) / nullif(sum(io_core_seconds), 0) AS cost_ratio,
+    sum(cost_core_seconds) / 3600 AS cost_core_hours, sum(facility_cost_core_seconds) / 3600 AS facility_cost_core_hours,
+    sum(io_core_seconds) / 3600 AS io_core_hours, sum(cost_core_seconds) / nullif(sum(io_core_seconds), 0) AS cost_ratio,
     sum(rejected_count)::BIGINT AS rejected_count
 FROM trends
 WHERE {where}
@@ -191,6 +196,11 @@ ORDER BY night DESC
             Column("log_count", "Logs", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
             Column("finding_count", "Findings", rows_with("findings", _FINDINGS, _COSTLIEST, "night")),
             Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, _COSTLIEST, "night")),
+            Column(
+                "facility_cost_core_hours",
+                FACILITYS,
+                rows_with("findings", _FINDINGS, _COSTLIEST, "night", only=_FACILITYS),
+            ),
             Column("io_core_hours", "Core-hours in I/O", rows_with("logs", _LOGS, "-io_core_seconds", "night")),
             Column("cost_ratio", "Cost, of the time in I/O", rows_with("findings", _FINDINGS, _COSTLIEST, "night")),
             Column("rejected_count", "Rejects", sweeps_of),
@@ -202,16 +212,19 @@ ORDER BY night DESC
     Panel(
         "offenders",
         "Worst offenders",
-        "Whose findings cost most.",
+        "By what their findings cost without the facility's part, which users cannot change.",
         f"""
 SELECT
-    {{keys}}, sum(cost_core_seconds) / 3600 AS cost_core_hours, sum(finding_count)::BIGINT AS finding_count,
+    {{keys}}, sum(cost_core_seconds) / 3600 AS cost_core_hours,
+    sum(facility_cost_core_seconds) / 3600 AS facility_cost_core_hours, sum(finding_count)::BIGINT AS finding_count,
     sum(log_count)::BIGINT AS log_count, sum(io_core_seconds) / 3600 AS io_core_hours,
     sum(io_core_seconds) / nullif(sum(timed_core_seconds), 0) AS io_ratio
 FROM core.app_night
 WHERE {{where}}
 GROUP BY {{keys}}
-ORDER BY cost_core_hours DESC NULLS LAST, io_core_hours DESC NULLS LAST, log_count DESC, {{keys}}
+ORDER BY
+    cost_core_hours - coalesce(facility_cost_core_hours, 0) DESC NULLS LAST, io_core_hours DESC NULLS LAST, log_count DESC,
+    {{keys}}
 LIMIT {_WORST}
 """,
         (
@@ -220,6 +233,11 @@ LIMIT {_WORST}
                 "Cost in core-hours",
                 of_offender("findings", _FINDINGS, _COSTLIEST),
                 is_barred=True,
+            ),
+            Column(
+                "facility_cost_core_hours",
+                FACILITYS,
+                of_offender("findings", _FINDINGS, _COSTLIEST, only=_FACILITYS),
             ),
             Column("finding_count", "Findings", of_offender("findings", _FINDINGS, _COSTLIEST)),
             Column("log_count", "Logs", of_offender("logs", _LOGS, "-io_core_seconds")),

@@ -4,7 +4,9 @@
 -- reads = ["main.logs", "main.findings", "core.job"]
 -- ---
 WITH per_log AS (
-    SELECT cluster, night, log_id, COUNT(*) AS findings, SUM(charged_core_seconds ORDER BY code) AS cost
+    SELECT
+        cluster, night, log_id, COUNT(*) AS findings, SUM(charged_core_seconds ORDER BY code) AS cost,
+        SUM(charged_core_seconds * is_facilitys::INTEGER ORDER BY code) AS facility_cost
     FROM main.findings
     GROUP BY ALL
 ),
@@ -15,7 +17,7 @@ account_of_job AS (
     GROUP BY ALL
 ),
 counted AS (
-    SELECT logs.*, account, findings, cost
+    SELECT logs.*, account, findings, cost, facility_cost
     -- A log that its owner did not write says nothing about the owner's programs.
     FROM (SELECT * FROM main.logs WHERE is_owner_confirmed IS DISTINCT FROM false) AS logs
     LEFT JOIN per_log USING (cluster, night, log_id)
@@ -28,6 +30,7 @@ SELECT
     COUNT(findings) AS finding_log_count,
     TRY_CAST(COALESCE(SUM(findings), 0) AS BIGINT) AS finding_count,
     SUM(cost ORDER BY log_id) AS cost_core_seconds,
+    SUM(facility_cost ORDER BY log_id) AS facility_cost_core_seconds,
     SUM(io_core_seconds ORDER BY log_id) AS io_core_seconds,
     SUM(run_core_seconds ORDER BY log_id) AS run_core_seconds,
     SUM(run_core_seconds ORDER BY log_id) FILTER (WHERE io_core_seconds IS NOT NULL) AS timed_core_seconds,

@@ -1,5 +1,5 @@
 -- ---
--- about = "Who loses most in requests that findings are about: users, applications, accounts, and each user's applications, with the trend."
+-- about = "Who loses most that they can change: users, applications, accounts, and each user's applications, with the facility's part and the trend."
 -- grain = ["grouped_by", "user", "uid", "app", "account"]
 -- reads = ["core.app_night", "core.newest_night"]
 -- ---
@@ -21,6 +21,7 @@ summed AS (
         SUM(io_core_seconds) / NULLIF(SUM(timed_core_seconds), 0) AS io_ratio,
         TRY_CAST(SUM(finding_count) AS BIGINT) AS finding_count,
         SUM(cost_core_seconds) AS cost_core_seconds,
+        SUM(facility_cost_core_seconds) AS facility_cost_core_seconds,
         TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes,
         TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
         MIN(night) AS first_night,
@@ -40,4 +41,6 @@ SELECT
     * EXCLUDE (recent_per_night, preceding_per_night, is_comparable),
     CASE WHEN is_comparable THEN recent_per_night / NULLIF(preceding_per_night, 0) END AS cost_change_ratio
 FROM summed
-ORDER BY grouped_by, cost_core_seconds DESC NULLS LAST, io_core_seconds DESC NULLS LAST, log_count DESC, uid, "user", app, account
+ORDER BY
+    grouped_by, cost_core_seconds - COALESCE(facility_cost_core_seconds, 0) DESC NULLS LAST, io_core_seconds DESC NULLS LAST,
+    log_count DESC, uid, "user", app, account

@@ -14,6 +14,7 @@ WITH of_logs AS (
         TRY_CAST(SUM(finding_count) AS BIGINT) AS finding_count,
         TRY_CAST(SUM(finding_log_count) AS BIGINT) AS finding_log_count,
         SUM(cost_core_seconds) AS cost_core_seconds,
+        SUM(facility_cost_core_seconds) AS facility_cost_core_seconds,
         TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes,
         TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes
     FROM core.app_night
@@ -29,7 +30,7 @@ SELECT
     COALESCE(log_count, 0) AS log_count, COALESCE(user_count, 0) AS user_count, io_core_seconds, run_core_seconds, io_ratio,
     COALESCE(finding_count, 0) AS finding_count, COALESCE(finding_log_count, 0) AS finding_log_count,
     finding_log_count / NULLIF(log_count, 0) AS finding_log_ratio,
-    cost_core_seconds, cost_core_seconds / NULLIF(io_core_seconds, 0) AS cost_ratio,
+    cost_core_seconds, facility_cost_core_seconds, cost_core_seconds / NULLIF(io_core_seconds, 0) AS cost_ratio,
     read_bytes, write_bytes, rejected_count, night, cluster
 FROM of_logs
 FULL JOIN of_sweeps USING (cluster, night)

@@ -10,7 +10,7 @@ APP_NIGHT = Table(
     "What a user's program did in a night under an account, and what its findings cost.",
     (
         *("user", "uid", "app", "account", "log_count", "finding_log_count", "finding_count", "cost_core_seconds"),
-        *("io_core_seconds", "run_core_seconds", "timed_core_seconds", "read_bytes", "write_bytes"),
+        *("facility_cost_core_seconds", "io_core_seconds", "run_core_seconds", "timed_core_seconds", "read_bytes", "write_bytes"),
         "doubtful_log_count",
     ),
 )

@@ -14,6 +14,7 @@ WITH offender AS (
         sum(io_core_seconds) / nullif(sum(timed_core_seconds), 0) AS io_ratio,
         sum(finding_count)::BIGINT AS finding_count,
         sum(cost_core_seconds) AS cost_core_seconds,
+        sum(facility_cost_core_seconds) AS facility_cost_core_seconds,
         try_cast(sum(read_bytes) AS BIGINT) AS read_bytes,
         try_cast(sum(write_bytes) AS BIGINT) AS write_bytes,
         min(night) AS first_night,
@@ -25,7 +26,7 @@ WITH offender AS (
 SELECT * FROM offender
 ORDER BY
     CASE $worst_by::VARCHAR
-        WHEN 'cost' THEN cost_core_seconds
+        WHEN 'cost' THEN cost_core_seconds - coalesce(facility_cost_core_seconds, 0)
         WHEN 'io' THEN io_core_seconds
         WHEN 'findings' THEN finding_count
         ELSE read_bytes::DOUBLE + write_bytes

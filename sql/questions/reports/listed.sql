@@ -6,14 +6,16 @@
 -- ---
 WITH found AS (
     SELECT
-        cluster, night, log_id, count(*) AS finding_count, sum(charged_core_seconds ORDER BY code) AS cost_core_seconds
+        cluster, night, log_id, count(*) AS finding_count, sum(charged_core_seconds ORDER BY code) AS cost_core_seconds,
+        sum(charged_core_seconds * is_facilitys::INTEGER ORDER BY code) AS facility_cost_core_seconds
     FROM main.findings
     WHERE list_contains($log_ids, log_id)
     GROUP BY cluster, night, log_id
 )
 SELECT
     coalesce("user", uid::VARCHAR) AS "user", night, cluster, log_id, job_id, application,
-    coalesce(finding_count, 0) AS finding_count, cost_core_seconds, run_seconds * nprocs AS run_core_seconds
+    coalesce(finding_count, 0) AS finding_count, cost_core_seconds, facility_cost_core_seconds,
+    run_seconds * nprocs AS run_core_seconds
 FROM core.log
 LEFT JOIN found USING (cluster, night, log_id)
 WHERE list_contains($log_ids, log_id)

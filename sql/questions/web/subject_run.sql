@@ -40,7 +40,9 @@ run AS (
         AND ($cluster IS NULL OR logs.cluster = $cluster)
 ),
 found AS (
-    SELECT cluster, night, log_id, count(*) AS finding_count, sum(charged_core_seconds) AS cost_core_seconds
+    SELECT
+        cluster, night, log_id, count(*) AS finding_count, sum(charged_core_seconds ORDER BY code) AS cost_core_seconds,
+        sum(charged_core_seconds * is_facilitys::INTEGER ORDER BY code) AS facility_cost_core_seconds
     FROM main.findings
     WHERE night BETWEEN $since AND $until
     GROUP BY ALL
@@ -48,6 +50,6 @@ found AS (
 SELECT
     run.cluster, run.night, run.log_id, run.job_id, run."user", run.uid, run.app, run.application, run.nprocs, run.start_at,
     run.run_seconds, run.run_core_seconds, run.io_core_seconds, run.io_ratio, run.read_bytes, run.write_bytes,
-    coalesce(finding_count, 0) AS finding_count, cost_core_seconds
+    coalesce(finding_count, 0) AS finding_count, cost_core_seconds, facility_cost_core_seconds
 FROM run
 LEFT JOIN found USING (cluster, night, log_id)

@@ -60,6 +60,7 @@ def test_verdict_carries_all_that_the_lake_keeps(judge) -> None:
         "charged_core_seconds": None,
         "idle_core_seconds": None,
         "cause_code": "TEST-001",
+        "is_facilitys": False,
         "reason": None,
     }
     assert expected == verdict
@@ -127,6 +128,13 @@ def test_finding_that_knows_who_is_to_blame_is_a_sign_of_that_finding(judge) -> 
         for number in range(4)
     ]
     assert expected == found
+    # A cause is the facility's, with all its signs, if it is called by what the facility has to mend.
+    facilitys = [
+        {each["is_facilitys"] for each in verdicts if each["log_id"] == f"log{number}" and each["cause_code"]}
+        for number in range(4)
+    ]
+    assert [{True}, {False}, {False}, {False}] == facilitys
+    assert {None} == {each["is_facilitys"] for each in verdicts if not each["cause_code"]}
 
 
 def test_what_explains_stragglers_needs_no_cost_to_give_its_code_to_their_cause(judge) -> None:
