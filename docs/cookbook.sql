@@ -4,10 +4,10 @@
 
 -- ## Who loses most in requests that findings are about, and does it grow?
 SELECT "user", app, account, log_count, finding_count, round(cost_core_seconds / 3600, 2) AS cost_core_hours,
-    round(cost_change_ratio, 2) AS cost_change_ratio
+    round(facility_cost_core_seconds / 3600, 2) AS facility_cost_core_hours, round(cost_change_ratio, 2) AS cost_change_ratio
 FROM worst_offenders
 WHERE cost_core_seconds > 0
-ORDER BY cost_core_seconds DESC, "user", app, account
+ORDER BY cost_core_seconds - coalesce(facility_cost_core_seconds, 0) DESC, "user", app, account
 LIMIT 5;
 
 -- ## Which projects lose most?
@@ -276,13 +276,13 @@ FROM logs
 GROUP BY ALL
 ORDER BY min(nprocs);
 
--- ## How much would the worst ten users gain if nothing of what is found were lost?
-SELECT count(*) AS user_count, round(sum(cost_core_seconds) / 3600, 1) AS cost_core_hours, round(sum(cost_core_seconds) / any_value(total), 2) AS share_of_all
+-- ## How much would the worst ten users gain if nothing of what they can change were lost?
+SELECT count(*) AS user_count, round(sum(own_core_seconds) / 3600, 1) AS own_core_hours, round(sum(own_core_seconds) / any_value(total), 2) AS share_of_all
 FROM (
-    SELECT *, (SELECT sum(cost_core_seconds) FROM trends) AS total
+    SELECT "user", cost_core_seconds - coalesce(facility_cost_core_seconds, 0) AS own_core_seconds, (SELECT sum(cost_core_seconds) FROM trends) AS total
     FROM offenders
     WHERE grouped_by = 'user'
-    ORDER BY cost_core_seconds DESC NULLS LAST, "user"
+    ORDER BY own_core_seconds DESC NULLS LAST, "user"
     LIMIT 10
 );
 

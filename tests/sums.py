@@ -112,7 +112,7 @@ def _of_mails(ask: Any, logs: list[Row]) -> list[object]:
         wrong += [(user, got, right) for got, right in reported if _digits(got) != _digits(right)]
         # Printed as pages print it.
         said = opening(known_of, min(nights), max(nights), "user")
-        words = (f"cost {core_hours(expected[0])}", f"mend cost {'another ' * bool(expected[0])}{core_hours(expected[1])}.")
+        words = (f"runs cost {core_hours(expected[0])}", f"mend cost {'another ' * bool(expected[0])}{core_hours(expected[1])}.")
         wrong += [(user, said, right) for right, word in zip(expected, words, strict=True) if bool(right) != (word in said)]
     return wrong
 

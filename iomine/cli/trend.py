@@ -77,6 +77,7 @@ def _draw(answer: "pa.Table") -> None:
     nights: list[dt.date] = answer["night"].to_pylist()
     days = [nights[0] + dt.timedelta(days=n) for n in range((nights[-1] - nights[0]).days + 1)]
     typer.echo(f"\n{nights[0]} to {nights[-1]}")
+    longest = max(map(len, answer.column_names))
     for name in answer.column_names[1:]:
         values = dict(zip(nights, answer[name].to_pylist(), strict=True))
-        typer.echo(f"{name:<18} {spark([values.get(day) for day in days], width() - 19)}".rstrip())
+        typer.echo(f"{name:<{longest}} {spark([values.get(day) for day in days], width() - longest - 1)}".rstrip())

@@ -188,7 +188,7 @@ def _written(chosen: _Chosen, scope: Scope, policy: MailPolicy, links: Links, de
         "recipient": recipient,
         "subject": subject,
         "opening": opening(known, first, last, scope.whose),
-        "picture": NIGHTS_PICTURE if len(costs) > 1 else "",
+        "picture": NIGHTS_PICTURE if len(costs) > 1 and any(costs.values()) else "",
         "picture_says": picture_says(costs, shown, last) if costs else "",
         "picture_ends": (full_day(shown), full_day(last)),
         "users": users_texts(known.nights) if scope.whose == "project" else [],

@@ -64,8 +64,8 @@ VERDICTS = {
     **defined(
         Kind.FLAG,
         is_facilitys=(
-            "Whether the cause of the finding is the facility's to mend, such as a slow OST, and nothing that the user can change. "
-            "NULL where nothing was found."
+            "Whether the cause of the finding is the facility's to mend, such as a slow OST, and nothing that the user can "
+            "change. NULL where nothing was found."
         ),
     ),
     **defined(Kind.INTEGER, claim_group="Number of a group of files whose costs come in the same order, for one kind of time."),
@@ -99,8 +99,8 @@ OFFENDERS = {
     **defined(
         Kind.CORE_SECONDS,
         facility_cost_core_seconds=(
-            "Part of the cost whose cause is the facility's to mend, such as a slow OST: the user can change the rest. As far as it "
-            "is known: not of nights that were summed up before version 9 of the schema, if their logs have left."
+            "Part of the cost whose cause is the facility's to mend, such as a slow OST: the user can change the rest. As far as "
+            "it is known: not of nights that were summed up before version 9 of the schema, if their logs have left."
         ),
         timed_core_seconds="Length of the runs whose I/O time is known, times their processes.",
         recent_cost_core_seconds="Cost of the findings of the last seven nights of the machine.",

@@ -12,4 +12,4 @@ FROM core.app_night
 WHERE night BETWEEN $first_night AND $last_night
 GROUP BY "user", uid, app
 HAVING sum(cost_core_seconds) > coalesce(sum(facility_cost_core_seconds), 0)
-ORDER BY cost_core_seconds - coalesce(facility_cost_core_seconds, 0) DESC, uid, "user", app
+ORDER BY sum(cost_core_seconds) - coalesce(sum(facility_cost_core_seconds), 0) DESC, uid, "user", app

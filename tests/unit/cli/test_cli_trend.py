@@ -19,7 +19,7 @@ def _log(log_id: str, night: dt.date, user: str = "ann", **values: object) -> di
 def _verdict(
     log_id: str, night: dt.date, code: str, cost: float | None, state: str = "fired", **values: object
 ) -> dict[str, object]:
-    usual = {"ruleset": "iomine", "level": "high", "charged_core_seconds": cost}
+    usual = {"ruleset": "iomine", "level": "high", "charged_core_seconds": cost, "is_facilitys": code == "POSIX-301"}
     return usual | {"log_id": log_id, "night": night, "code": code, "cost_core_seconds": cost, "state": state} | values
 
 
@@ -71,12 +71,20 @@ def _json(iomine, *arguments: object) -> list[dict[str, object]]:
 
 
 def test_nights_are_summed_up(iomine, nights: Path) -> None:
-    """Each night has its logs, share of I/O, findings and their cost, which is never more than the I/O of a log."""
-    names = ("night", "log_count", "io_core_seconds", "io_ratio", "finding_count", "cost_core_seconds")
+    """Each night has its logs, share of I/O, findings, their cost, never more than the I/O of a log, and the facility's part."""
+    names = (
+        "night",
+        "log_count",
+        "io_core_seconds",
+        "io_ratio",
+        "finding_count",
+        "cost_core_seconds",
+        "facility_cost_core_seconds",
+    )
     expected = [
-        ("2024-05-01", 6, 120.0, 0.2, 6, 30.0),
-        ("2024-05-02", 1, None, None, 1, 6.0),
-        ("2024-05-04", 5, 100.0, 0.2, 4, 25.4),
+        ("2024-05-01", 6, 120.0, 0.2, 6, 30.0, 0.0),
+        ("2024-05-02", 1, None, None, 1, 6.0, 0.0),
+        ("2024-05-04", 5, 100.0, 0.2, 4, 25.4, 5.0),
     ]
     assert [dict(zip(names, row, strict=True)) for row in expected] == _json(iomine, "trend", "--warehouse", nights)
 
@@ -95,8 +103,8 @@ def test_trend_is_drawn_below_the_table(iomine, nights: Path) -> None:
     """Each column has its line of bars, one for each day; a night without logs is a gap."""
     lines = iomine("trend", "--warehouse", nights).stdout.splitlines()
     assert "2024-05-01 to 2024-05-04" in lines
-    assert "log_count          █▂ ▇" in lines
-    assert "io_ratio           █  █" in lines
+    assert "log_count                  █▂ ▇" in lines
+    assert "io_ratio                   █  █" in lines
 
 
 def test_trend_of_nothing_is_empty(iomine, warehouse: Path) -> None:

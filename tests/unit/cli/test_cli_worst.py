@@ -28,12 +28,13 @@ def _sum(user: str | None, **values: object) -> dict[str, object]:
 
 @pytest.fixture(scope="module")
 def busy(warehouse_of) -> Path:
-    """Three users: one with findings, one with much I/O, one with many bytes and no name."""
+    """Three users: one with findings, one with much I/O on slow servers, one with many bytes and no name."""
     return warehouse_of(
         app_night=[
-            _sum("ann", io_core_seconds=20.0, finding_count=2, cost_core_seconds=17.0, doubtful_log_count=1),
+            _sum("ann", io_core_seconds=20.0, finding_count=2, cost_core_seconds=17.0, doubtful_log_count=1)
+            | {"facility_cost_core_seconds": 3.0},
             _sum("ann", io_core_seconds=5.0, finding_count=1, cost_core_seconds=4.0, account="phys", night=MAY),
-            _sum("bob", io_core_seconds=90.0, uid=8, night=MAY),
+            _sum("bob", io_core_seconds=90.0, uid=8, night=MAY, cost_core_seconds=30.0, facility_cost_core_seconds=30.0),
             _sum(None, io_core_seconds=1.0, uid=9, read_bytes=10**15, night=MAY, cluster="red"),
         ],
     )
@@ -65,6 +66,7 @@ def test_offender_is_summed_up(iomine, busy: Path) -> None:
         "io_ratio": 0.125,
         "finding_count": 3,
         "cost_core_seconds": 21.0,
+        "facility_cost_core_seconds": 3.0,
         "read_bytes": 2,
         "write_bytes": 2,
         "first_night": "2024-04-18",

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -232,6 +233,35 @@ def test_as_many_as_fit_are_listed_and_the_rest_counted():
     left = "4 more are in the reports, 10 core-hours in all, first app4: Small writes take time (4 core-hours)."
     assert left in " ".join(mail.text.split())
     assert left in re.sub("<[^>]*>", "", mail.html)
+
+
+def test_what_the_facility_has_to_mend_is_apart():
+    """The first sentence, the subject, the picture and the lines of users count what can be changed, and name the rest apart."""
+    slow_ost = {"LUSTRE-203": 7200.0, "RANK-201": 1800.0}
+    runs = [
+        run_of(1),
+        # The same program, on a slow OST in another night, and a program that has no other cause.
+        run_of(1, night=NIGHTS[1], fired=slow_ost | {"POSIX-102": 900.0}),
+        run_of(1, night=NIGHTS[1], application="other", fired=slow_ost),
+    ]
+    reported = tables(runs, [])
+    for row in reported["findings"]:
+        row["is_facilitys"] = row["night"] == NIGHTS[1]
+        row["cause_code"] = "LUSTRE-203" if row["is_facilitys"] else row["code"]
+    mail = all_mails(database(reported), since(FIRST, NIGHTS[-1]))["ada"]
+    said = "what was found in your runs cost 1 core-hour, most of it on 1 April. What the facility has to mend cost another 5.25 core-hours."
+    assert said in " ".join(mail.text.split())
+    assert mail.subject.startswith("1 thing to change, 1 core-hour:")
+    assert "at most 1 core-hour, on 1 April" in mail.html
+    project = all_mails(database(reported), replace(since(FIRST, NIGHTS[-1]), whose="project"))["chem"]
+    assert "- ada: 1 core-hour in 3 runs" in project.text
+
+    reported["findings"] = [row for row in reported["findings"] if row["is_facilitys"]]
+    mail = all_mails(database(reported), since(FIRST, NIGHTS[-1]))["ada"]
+    said = "This is about the I/O of your runs in the nights of 1 to 4 April 2024. What the facility has to mend cost 5.25 core-hours."
+    assert said in " ".join(mail.text.split())
+    assert mail.subject.startswith("2 things for the operators:")
+    assert {} == mail.pictures
 
 
 def test_slow_runs_are_summed_up_where_one_cause_leaves_no_room():

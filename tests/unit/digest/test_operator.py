@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import date, timedelta
 from functools import partial
 
@@ -54,11 +54,11 @@ def section(mail: Mail, title: str) -> list[str]:
     return [" ".join(line.split()) for line in text.removeprefix("- ").split("\n- ")]
 
 
-def costs(facility: Facility) -> dict[str, float]:
-    """What findings are charged with, of each log."""
+def costs(facility: Facility, whose: Collection[bool] = (True, False)) -> dict[str, float]:
+    """What findings are charged with, of each log: those that are the facility's, those that are not, or all."""
     found: dict[str, float] = defaultdict(float)
     for each in facility.findings:
-        found[each["log_id"]] += each["charged_core_seconds"] or 0.0
+        found[each["log_id"]] += each["charged_core_seconds"] or 0.0 if each["is_facilitys"] in whose else 0.0
     return found
 
 
@@ -130,21 +130,23 @@ def test_sweeps_are_added_up(facility: Facility, mail: Mail):
 
 
 def test_offenders_come_by_cost(facility: Facility, mail: Mail):
-    """Ten programs with what they cost, the costliest first, and of how many."""
-    cost = costs(facility)
-    sums: dict[tuple[object, object, object], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    """Ten programs with what they cost, the costliest first, and of how many; the facility's part is apart."""
+    cost, part = costs(facility, [False]), costs(facility, [True])
+    sums: dict[tuple[object, object, object], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for log in facility.logs:
         of_one = sums[log["user"], log["uid"], log["app"]]
         of_one[0] += cost.get(log["log_id"], 0.0)
         of_one[1] += 1
+        of_one[2] += part.get(log["log_id"], 0.0)
     worst = sorted((each for each in sums.items() if each[1][0] > 0), key=lambda item: -item[1][0])
     lines = section(mail, "Worst offenders")
     assert 10 == len(lines)
     assert f"\nWorst offenders (10 of {len(worst)})\n" in mail.text
-    for line, ((user, uid, app), (core_seconds, runs)) in zip(lines, worst, strict=False):
+    for line, ((user, uid, app), (core_seconds, runs, facilitys)) in zip(lines, worst, strict=False):
+        apart = f" (and {core_hours(facilitys)} for the facility to mend)" if facilitys else ""
         who = unmarked(name(user)) if user else f"uid {uid}"
         assert line.startswith(
-            " ".join(f"{who}, {unmarked(name(app))}: {core_hours(core_seconds)}, ".replace("None", "unknown").split())
+            " ".join(f"{who}, {unmarked(name(app))}: {core_hours(core_seconds)}{apart}, ".replace("None", "unknown").split())
         )
         assert line.endswith(f" in {runs:,.0f} run{'' if runs == 1 else 's'}.")
 

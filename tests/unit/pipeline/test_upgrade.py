@@ -287,9 +287,18 @@ def test_readings_that_are_gone_keep_their_rows(tmp_path: Path) -> None:
 
 
 def test_sums_that_meant_something_else_are_not_carried(tmp_path: Path) -> None:
-    """Of nights whose logs have left, counts and bytes stay, I/O times of version 1 do not; a renamed column is filled."""
+    """Of nights whose logs have left, counts and bytes stay, I/O times of version 1 do not; whose costs are is not known."""
     night = date(2026, 1, 5)
-    sums = pa.table({"user": ["ann"], "app": ["ior"], "log_count": [3], "read_bytes": [7], "io_core_seconds": [2.5]})
+    sums = pa.table(
+        {
+            "user": ["ann"],
+            "app": ["ior"],
+            "log_count": [3],
+            "read_bytes": [7],
+            "io_core_seconds": [2.5],
+            "cost_core_seconds": [1.5],
+        }
+    )
     fullness = pa.table({"target": ["OST0000"], "total_bytes": [100], "used_bytes": [40]})
     files = []
     for table, rows in (("app_night", sums), ("target_fullness", fullness)):
@@ -300,7 +309,7 @@ def test_sums_that_meant_something_else_are_not_carried(tmp_path: Path) -> None:
 
     of_1, of_2 = (pq.read_table(file.path, partitioning=None).to_pylist()[0] for file in (first, kept))
     assert (3, 7, None) == (of_1["log_count"], of_1["read_bytes"], of_1["io_core_seconds"])
-    assert 2.5 == of_2["io_core_seconds"]
+    assert (2.5, 1.5, None) == (of_2["io_core_seconds"], of_2["cost_core_seconds"], of_2["facility_cost_core_seconds"])
     assert (100, 40) == tuple(pq.read_table(second.path, columns=["capacity_bytes", "used_bytes"]).to_pylist()[0].values())
 
 

@@ -43,11 +43,12 @@ def within(rows: Iterable[Row], window: Window) -> list[Row]:
     return [row for row in rows if window.since <= row["night"] <= window.until and window.cluster in {None, row["cluster"]}]
 
 
-def costs(facility: Facility) -> dict[str, float | None]:
-    """What findings are charged of each log that has some."""
+def costs(facility: Facility, *, facilitys: bool = False) -> dict[str, float | None]:
+    """What findings are charged of each log that has some, or the facility's part of it."""
     found: dict[str, list[float]] = defaultdict(list)
     for each in facility.findings:
-        found[each["log_id"]] += [] if each["charged_core_seconds"] is None else [each["charged_core_seconds"]]
+        charge = each["charged_core_seconds"]
+        found[each["log_id"]] += [] if charge is None else [charge if each["is_facilitys"] or not facilitys else 0.0]
     return {log_id: sum(parts) if parts else None for log_id, parts in found.items()}
 
 
@@ -77,12 +78,13 @@ def test_usual_window_ends_with_the_newest_night(session: Session) -> None:
 def test_totals(facility: Facility, session: Session, window: Window) -> None:
     """The tiles are sums over the logs and findings of the window, and the number of all rejects."""
     (row,) = reported(session, PANEL["totals"], window)
-    logs, cost = within(facility.logs, window), costs(facility)
+    logs, cost, part = within(facility.logs, window), costs(facility), costs(facility, facilitys=True)
     expected = {
         "night_count": len({log["night"] for log in logs}),
         "log_count": len(logs),
         "finding_count": len(within(facility.findings, window)),
         "cost_core_hours": hours(added(cost.get(log["log_id"]) for log in logs)),
+        "facility_cost_core_hours": hours(added(part.get(log["log_id"]) for log in logs)),
         "io_core_hours": hours(added(log["io_core_seconds"] for log in logs)),
         "reject_count": len(facility.rejects),
     }
@@ -108,12 +110,13 @@ def test_nights(facility: Facility, session: Session, window: Window) -> None:
 
 @pytest.mark.parametrize("by", GROUPS)
 def test_offenders(facility: Facility, session: Session, by: str) -> None:
-    """However offenders are grouped, their sums are those of their logs, and nobody who cost more is left out."""
+    """However offenders are grouped, their sums are those of their logs, and nobody who can change more is left out."""
     window = window_of(session, [("by", by), ("since", "2024-04-02")])
     accounts = {(job["cluster"], job["job_id"]): set() for job in facility.jobs}
     for job in facility.jobs:
         accounts[job["cluster"], job["job_id"]] |= {(job["night"], job["account"])} if job["account"] else set()
-    keys, cost, findings = GROUPS[by], costs(facility), grouped(facility.findings, lambda row: row["log_id"])
+    keys, findings = GROUPS[by], grouped(facility.findings, lambda row: row["log_id"])
+    cost, part = costs(facility), costs(facility, facilitys=True)
 
     def charged(log: Row) -> Row:
         of_job = accounts.get((log["cluster"], log["job_id"]), set())
@@ -123,7 +126,10 @@ def test_offenders(facility: Facility, session: Session, by: str) -> None:
     groups = grouped(logs, lambda log: tuple(log[key] for key in keys))
     rows = {tuple(row[key] for key in keys): row for row in reported(session, PANEL["offenders"], window)}
     assert min(10, len(groups)) == len(rows)
-    totals = {key: added(cost.get(log["log_id"]) for log in of_key) or 0.0 for key, of_key in groups.items()}
+    totals = {
+        key: sum((cost.get(log["log_id"]) or 0.0) - (part.get(log["log_id"]) or 0.0) for log in of_key)
+        for key, of_key in groups.items()
+    }
     least = min(totals[key] for key in rows)
     assert not [key for key, total in totals.items() if total > least * (1 + 1e-9) and key not in rows]
     for key, row in rows.items():
@@ -132,6 +138,7 @@ def test_offenders(facility: Facility, session: Session, by: str) -> None:
         assert len(groups[key]) == row["log_count"]
         assert sum(len(findings[log["log_id"]]) for log in groups[key]) == row["finding_count"]
         assert hours(added(cost.get(log["log_id"]) for log in groups[key])) == row["cost_core_hours"]
+        assert hours(added(part.get(log["log_id"]) for log in groups[key])) == row["facility_cost_core_hours"]
         assert (pytest.approx(added(log["io_core_seconds"] for log in timed) / run) if run else None) == row["io_ratio"]
 
 
