@@ -68,6 +68,7 @@ _CAUSES: Final = Panel(
     (
         Column("title", "What it is"),
         Column("cost_core_hours", "Cost in core-hours", is_barred=True),
+        _FACILITYS,
         Column("log_count", "Logs"),
         Column("last_night", "Last night"),
         Column("log_id", "The costliest"),
@@ -324,7 +325,7 @@ def sentence_of(nights: Sequence[Row], causes: Sequence[Row]) -> str:
     # What other findings charge may not be known.
     first = next((row["title"] for row in causes if row["cost_core_hours"] and row["title"]), "")
     most = f", most of it by one cause: {first[0].lower()}{first[1:]}" if first else ""
-    apart = f" For the facility to mend, not for users: {core_hours(facilitys)}." if facilitys else ""
+    apart = f" Of that the facility's to mend: {core_hours(facilitys)}." if facilitys else ""
     return f"{said}; {core_hours(cost)}{share} went into requests with findings{most}.{apart}"
 
 

@@ -5,14 +5,17 @@
 -- parameters = ["since", "until"]
 -- ---
 WITH per_log AS (
-    SELECT coalesce(cause_code, code) AS code, cluster, night, log_id, sum(charged_core_seconds) AS charged_core_seconds
+    SELECT
+        coalesce(cause_code, code) AS code, cluster, night, log_id, sum(charged_core_seconds) AS charged_core_seconds,
+        sum(charged_core_seconds * is_facilitys::INTEGER) AS facility_core_seconds
     FROM main.findings
     SEMI JOIN subject_run USING (cluster, night, log_id)
     WHERE night BETWEEN $since AND $until
     GROUP BY ALL
 )
 SELECT
-    per_log.code, any_value(title) AS title, sum(charged_core_seconds) / 3600 AS cost_core_hours, count(*) AS log_count,
+    per_log.code, any_value(title) AS title, sum(charged_core_seconds) / 3600 AS cost_core_hours,
+    sum(facility_core_seconds) / 3600 AS facility_cost_core_hours, count(*) AS log_count,
     max(night) AS last_night, arg_max(log_id, coalesce(charged_core_seconds, 0) ORDER BY log_id) AS log_id
 FROM per_log
 LEFT JOIN main.triggers AS trigger ON trigger.code = per_log.code AND trigger.ruleset = 'iomine'

@@ -249,8 +249,9 @@ def test_what_the_facility_has_to_mend_is_apart():
         row["is_facilitys"] = row["night"] == NIGHTS[1]
         row["cause_code"] = "LUSTRE-203" if row["is_facilitys"] else row["code"]
     mail = all_mails(database(reported), since(FIRST, NIGHTS[-1]))["ada"]
-    said = "what was found in your runs cost 1 core-hour, most of it on 1 April. What the facility has to mend cost another 5.25 core-hours."
-    assert said in " ".join(mail.text.split())
+    said = " ".join(mail.text.split())
+    assert "what was found in your runs cost 1 core-hour, most of it on 1 April. " in said
+    assert "April. What the facility has to mend cost another 5.25 core-hours." in said
     assert mail.subject.startswith("1 thing to change, 1 core-hour:")
     assert "at most 1 core-hour, on 1 April" in mail.html
     project = all_mails(database(reported), replace(since(FIRST, NIGHTS[-1]), whose="project"))["chem"]
@@ -258,8 +259,8 @@ def test_what_the_facility_has_to_mend_is_apart():
 
     reported["findings"] = [row for row in reported["findings"] if row["is_facilitys"]]
     mail = all_mails(database(reported), since(FIRST, NIGHTS[-1]))["ada"]
-    said = "This is about the I/O of your runs in the nights of 1 to 4 April 2024. What the facility has to mend cost 5.25 core-hours."
-    assert said in " ".join(mail.text.split())
+    said = " ".join(mail.text.split())
+    assert "in the nights of 1 to 4 April 2024. What the facility has to mend cost 5.25 core-hours." in said
     assert mail.subject.startswith("2 things for the operators:")
     assert {} == mail.pictures
 
