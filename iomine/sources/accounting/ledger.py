@@ -34,6 +34,8 @@ _READERS: Final[Mapping[Kind, Callable[[str], Any]]] = {
 _NOT_STARTED: Final = pa.array(["PENDING"])
 _NOT_ENDED: Final = pa.array(["PENDING", "CONFIGURING", "RUNNING", "SUSPENDED", "STOPPED", "SIGNALING"])
 _MICROSECONDS: Final = 1e6
+# Sites set SLURM_TIME_FORMAT for people.
+_MISREAD_TIMES: Final = "its times are not written as 2026-01-31T08:00:00 or in seconds since 1970, as without SLURM_TIME_FORMAT"
 _MOST_CLUSTERS_NAMED: Final = 5
 
 
@@ -74,7 +76,8 @@ class Ledger:
         table = batch.table()
         dated = pc.is_valid(table["night"])
         for row in pc.indices_nonzero(pc.invert(dated)).to_pylist():
-            self.left_out.add(int(numbers[row]), "it has no time")
+            is_misread = any("_at is not understood" in doubt for doubt in batch.doubts.get(row, ()))
+            self.left_out.add(int(numbers[row]), _MISREAD_TIMES if is_misread else "it has no time")
         self._tables["job"].append(table.filter(dated))
         self._clusters["job"].append(_clusters(columns, len(numbers)).filter(dated.combine_chunks()))
 

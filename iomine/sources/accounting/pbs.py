@@ -16,6 +16,7 @@ _STAMP: Final = r"(\d\d)/(\d\d)/(\d{4}) (\d\d:\d\d:\d\d);"
 _SHAPE: Final = re.compile(rf"^{_STAMP}[A-Za-z]{{1,2}};[^;\n]*;", re.MULTILINE | re.ASCII)
 _RECORD: Final = re.compile(rf"{_STAMP}([A-Za-z]{{1,2}});([^;]*);(.*)", re.DOTALL | re.ASCII)
 _ID: Final = re.compile(r"\d{1,19}(?!\d)", re.ASCII)
+_ARRAY: Final = re.compile(r"\d+\[\]", re.ASCII)
 _BETWEEN: Final = re.compile(r" (?=[A-Za-z_][\w.]*=)", re.ASCII)
 _SLOTS: Final = re.compile(r"(?:^|,)(\d{1,9})(?:-(\d{1,9})|\*(\d{1,9}))?(?=,|$)", re.ASCII)
 _DEFAULT_PROJECT: Final = "_pbs_project_default"
@@ -38,7 +39,8 @@ def _job(line: str) -> Mapping[str, str | None] | None:
     if not record:
         raise ValueError("it is no accounting record")
     month, day, year, time, kind, job, message = record.groups()
-    if kind != "E":
+    # An array ends with a record of its own, beside those of its jobs: it would count their nodes again, from the first start on.
+    if kind != "E" or _ARRAY.match(job):
         return None
     job_id = _ID.match(job)
     if not job_id:

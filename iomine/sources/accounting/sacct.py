@@ -173,7 +173,8 @@ def _header(head: str) -> _Layout | None:
     line = head.lstrip().partition("\n")[0].rstrip(" \r")
     match = _HEADER.match(line)
     delimiter = match["delimiter"] if match else "|"
-    if delimiter.isspace() and delimiter != "\t":
+    # Tabs, and the separators of ASCII, which no name holds, are delimiters like others.
+    if not delimiter.strip(" "):
         # Columns of a fixed width are underlined.
         delimiter, line = (" ", " ".join(line.split())) if re.search(r"\n *-+ +-", head) else ("|", "")
     names = line.lower().split(delimiter)

@@ -256,7 +256,7 @@ def _read(dialect: _Dialect, source: Input) -> Readings:
     kept, beside = _is_port((lid, port, guid), is_short, doubts)
     moment = moment_of(source)
     if not kept.any():
-        raise UnreadableError(joined("it has the counters of no port", doubt(doubts), cut))
+        raise UnreadableError(joined("it has the counters of no port; give perfquery -x of each (-l)", doubt(doubts), cut))
     values = _Values(*(np.concatenate(parts, axis=2) for parts in zip(*found.values, strict=True)))
     doubts["counters left out, which have more digits than any has"] = int(
         np.count_nonzero(values.digits[..., kept | (beside >= 0)] > dialect.digits)

@@ -29,7 +29,8 @@ from iomine.sources.model import Input, Readings, Source
 from iomine.sources.series.doubts import joined
 
 _HEAD_BYTES: Final = 1 << 16
-_SHAPE: Final = re.compile(rb"^[^\n]*?\d+ +\d+\[[^\]\n]*\] ==\([^\n]*\)==>", re.MULTILINE)
+# Where ibqueryerrors lists links beside counters, it says so before each.
+_SHAPE: Final = re.compile(rb"^(?!\s*Link info:)[^\n]*?\d+ +\d+\[[^\]\n]*\] ==\([^\n]*\)==>", re.MULTILINE)
 _HEADING: Final = r"^(?P<kind>Switch|CA|Router|RT)(?:: 0x(?P<guid>[0-9a-fA-F]{1,16}) |: )(?P<description>.*):\s*$"
 _LINE: Final = (
     r'^\s*(?:0x(?P<guid>[0-9a-fA-F]{1,16})\s+)?(?:"(?P<description>.*)"\s+)?(?P<lid>\d+)\s+(?P<port>\d+)\[[^\]]*\]'

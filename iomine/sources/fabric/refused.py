@@ -30,15 +30,15 @@ REFUSED: Final = (
     ),
     _refused(
         "ibqueryerrors",
-        rb"^(?:Errors|Data Counters) for (?:\"|0x)",
+        rb"^(?:Errors|Data Counters) for (?:\"|0x)|^## Summary: \d+ nodes checked",
         "it is ibqueryerrors, ports with many errors; give what perfquery -x prints, which has every port",
     ),
     _refused(
         "omni_path",
-        rb"^NodeDesc;SystemImageGUID;PortNum;|^Getting All Node Records",
+        rb"^NodeDesc;SystemImageGUID;PortNum;|^Getting (?:All Node Records|Port Status)|\bPortGID:0x|^(?:<\?xml[^>]*>)?<Report ",
         "it is of Omni-Path's tools; iomine reads those of InfiniBand",
     ),
-    _refused("slingshot", rb"\bhni_\w{1,60} +\d", "it is of Slingshot's adapters; iomine reads the fabric of InfiniBand"),
+    _refused("slingshot", rb"\bhni_\w{1,60}:? *\d|^Device: cxi\d", "it is of Slingshot's adapters; iomine reads the fabric of InfiniBand"),
     _refused(
         "ibswinfo",
         rb"^part number +\|[^\n]*\n(?:[^\n]*\n){0,8}?PSID +\|",

@@ -98,6 +98,13 @@ def test_pbs_records_of_other_kinds_are_counted(jobs, read):
     assert "Skipped, 2 in all: records that are not of a job's end." in reported
 
 
+def test_pbs_arrays_count_their_jobs_alone(jobs, read):
+    """The record of an array's own end would count the nodes of its jobs again."""
+    text = record("start=10 end=1767571270", job="7[1].srv") + record("start=10 end=1767571270", job="7[].srv")
+    assert [("7", "7[1].srv")] == columns(jobs(text, "pbs"), "job_id", "shown_job_id")
+    assert "Skipped, 1 in all" in read(text).doubt
+
+
 def test_pbs_values_with_blanks_and_forged_keys(jobs):
     """Blanks are part of a value; a name that looks like keys changes neither the user before it nor the status after it."""
     text = record("user=ada account=my project jobname=a user=root Exit_status=0 queue=q Exit_status=-29 end=1767571270")

@@ -238,6 +238,19 @@ def test_columns_that_are_alike_are_refused(read, text):
         read(text)
 
 
+@pytest.mark.parametrize("delimiter", ["\x1f", "\x1e", "\t"])
+def test_delimiters_that_no_name_holds(jobs, delimiter):
+    """The separators that ASCII has for this, although they count as blanks."""
+    text = "JobID|JobName|End\n7|a b|2026-01-05T00:00:00\n".replace("|", delimiter)
+    assert [("7", "a b")] == [(row["job_id"], row["job_name"]) for row in jobs(text)]
+
+
+def test_times_for_people_are_refused(read):
+    """The reason says how times have to be written, and what changes it."""
+    with pytest.raises(UnreadableError, match=r"line 2 \(its times are not written as .* SLURM_TIME_FORMAT"):
+        read("JobID|Start|End\n7|Nov 20 01:00|Today 02:00\n")
+
+
 def test_values_that_make_no_sense_cost_themselves_only(jobs):
     """A time, count or list that is not understood is NULL and reported, and the rest of the job is kept."""
     text = (

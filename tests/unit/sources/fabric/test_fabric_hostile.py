@@ -290,3 +290,25 @@ def test_topologies_that_name_too_many():
     nodes = readings.tables["fabric_node"].to_pylist()
     assert {"s0": 1, "s2": 2, "s1": 3} == {node["description"]: node["tier"] for node in nodes if node["node_kind"] == "switch"}
     assert "Left out, 2 in all: line 2" in readings.doubt
+
+
+LINK = '   1    1[  ] ==( 4X 25.78125 Gbps Active/  LinkUp)==>  0x0002c90300000002   2    1[  ] "n1 HCA-1" ( )'
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f'Errors for 0xa1 "leaf"\n   GUID 0xa1 port 1: [SymbolErrorCounter == 3]\n     Link info: {LINK}\n', "ibqueryerrors"),
+        ("## Summary: 10 nodes checked, 0 bad nodes found\n", "ibqueryerrors"),
+        ("hfi1_0:1                           PortGID:0xfe80000000000000:00117501016703dc\n", "Omni-Path"),
+        ("Getting Port Status...\nPort Number             1\n", "Omni-Path"),
+        ("<?xml version='1.0'?><Report date='x' unixtime='1'><Nodes></Nodes></Report>\n", "Omni-Path"),
+        ("Device: cxi0\n    Description: SS11 200Gb 2P NIC Mezz\n", "Slingshot"),
+        ("cxi0/telemetry/hni_tx_ok_64: 100@1763600000.1\n", "Slingshot"),
+        ("# Port extended counters: Lid 5 port 255 (CapMask: 0x1400)\nPortXmitData:....100\n", "give perfquery -x of each"),
+    ],
+)
+def test_other_tools_are_refused_by_name(text, reason):
+    """What is not read is refused with what it is or what to give instead, whatever else its lines look like."""
+    with pytest.raises(UnreadableError, match=reason):
+        read(text.encode())
