@@ -96,6 +96,13 @@ _USUAL_LAYERS: Final = (["posix"], ["posix", "mpiio"])
 _MOST_RANKS: Final = 4096
 # Modules of which sums of a log are made.
 _WITH_IO: Final = frozenset(("POSIX", "MPI-IO", "STDIO", "DFS"))
+# Modules whose calls pass through other layers, and these layers.
+_UPON_OTHERS: Final = frozenset(("MPI-IO", "DXT_POSIX", "DXT_MPIIO"))
+_BENEATH: Final = frozenset(("POSIX", "DFS"))
+# Sums in which the layers beneath have no part, as far as MPI-IO was called.
+_OF_CALLED: Final = frozenset(
+    ("io_core_seconds", "slowest_rank", "slowest_rank_io_seconds", "special_core_seconds", "is_overlapping")
+)
 # Requests of traces that are gone through together, which derivations do not cut into blocks.
 _MOST_REQUESTS: Final = 1 << 16
 
@@ -627,15 +634,46 @@ def _header(log: Log, path: str, doubted: Doubted) -> dict[str, Any]:
 
 
 def _lacks(log: Log) -> str:
-    """A doubt about the sums of a log, of which a module with I/O was not read whole; empty where all were.
+    """A doubt about the sums of a log, of which a module with I/O is missing or was not read whole; empty where all were.
 
     What is put together from rows that were kept has the doubt already.
     """
     partly = [
         each.region.module for each in log.modules if each.region.module in _WITH_IO and each.state not in {"read", "unread"}
     ]
-    said = f"records of {', '.join(partly)} could not all be read, so sums of the log may be too small"
-    return said if partly and said not in log.doubt else ""
+    unwatched = _unwatched(log)
+    doubts = (
+        f"records of {', '.join(partly)} could not all be read, so sums of the log may be too small" if partly else "",
+        f"POSIX has no records of what {' and '.join(unwatched)} passed to it, so what moved is not known" if unwatched else "",
+    )
+    return "; ".join(each for each in doubts if each and each not in log.doubt)
+
+
+def _unwatched(log: Log) -> list[str]:
+    """Modules with records of what passed through POSIX, in a log without it, as where Darshan leaves it out (MOD_DISABLE)."""
+    if any(each.region.module in _BENEATH for each in log.modules):
+        return []
+    found = {each.region.module for each in log.modules if each.record_count and each.region.module in _UPON_OTHERS}
+    return sorted(found | ({"HEATMAP"} if _is_heated(log, "posix") else set()))
+
+
+def _is_heated(log: Log, layer: str) -> bool:
+    """Whether a heat map says that a layer moved bytes."""
+    return any(
+        layer in as_arrow(part["layer"]).filter(pc.greater(pc.list_value_length(as_arrow(part[bins])), 0)).to_pylist()
+        for part in log.tables.get("heatmap_rank", ())
+        for bins in ("read_bin_numbers", "write_bin_numbers")
+    )
+
+
+def _known_sums(log: Log, sums: Mapping[str, object]) -> dict[str, object]:
+    """Sums over a log's records, None where records that are not there would be part of them."""
+    if not _has_sums(log):
+        return dict.fromkeys(sums)
+    if not (unwatched := _unwatched(log)):
+        return dict(sums)
+    kept = _OF_CALLED if "MPI-IO" in unwatched else frozenset()
+    return {name: value if name in kept else None for name, value in sums.items()}
 
 
 def _has_sums(log: Log) -> bool:
@@ -650,7 +688,7 @@ def _summed(given: Given) -> Columns:
     sums = totals(tables, count)._asdict() | times(tables, special, given.nprocs, given.run_seconds)._asdict()
     rows = [
         {
-            **(doubted.withheld(dict(zip(sums, values, strict=True))) if _has_sums(log) else dict.fromkeys(sums)),
+            **_known_sums(log, doubted.withheld(dict(zip(sums, values, strict=True)))),
             "io_signature": signature,
             # Without an application name, or a user, there is no lineage.
             "lineage_id": None

@@ -201,3 +201,17 @@ def test_sums_of_records_that_could_not_be_read_are_doubted(log: Log) -> None:
     assert (None, said, said) == (sound["doubt"], partly["doubt"], none["doubt"])
     assert sound["write_bytes"] == partly["write_bytes"] > 0
     assert none["write_bytes"] is None
+
+
+@pytest.mark.parametrize(("left", "has_time"), [({"MPI-IO"}, True), ({"HEATMAP"}, False), ({"STDIO"}, True)])
+def test_sums_of_runs_whose_posix_was_not_watched_are_not_known(shared_data: Path, left: set[str], has_time: bool) -> None:
+    """What MPI-IO or a heat map shows passed through POSIX; a log that moved none says so by having nothing of it."""
+    whole = read_log(shared_data / "darshan" / "darshan-logs" / "release_logs" / "mpi-io-test-x86_64-3.4.7.darshan")
+    keys = {"MPI-IO": "mpiio_file", "HEATMAP": "heatmap_rank", "STDIO": "stdio_file"}
+    tables = {name: parts for name, parts in whole.tables.items() if name in {keys[module] for module in left}}
+    modules = [each for each in whole.modules if each.region.module in left]
+    (row,) = written(replace(whole, modules=modules, tables=tables))["log"]
+    is_known = left == {"STDIO"}
+    assert is_known == (row["write_bytes"] is not None)
+    assert has_time == (row["io_core_seconds"] is not None)
+    assert is_known == (row["doubt"] is None)
