@@ -21,9 +21,10 @@ WITH per_log AS (
     GROUP BY ALL
 ),
 unsound AS (
-    SELECT DISTINCT cluster, night, log_id
+    SELECT cluster, night, log_id, bool_or(module <> 'STDIO') AS lacks_others
     FROM core.unsound_module
     WHERE module IN ('POSIX', 'STDIO', 'DFS')
+    GROUP BY ALL
 )
 SELECT
     log.log_id, log.cluster, log.night,
@@ -34,7 +35,11 @@ SELECT
     COALESCE(getvariable('small_file_bytes'), 1048576)::BIGINT AS small_file_bytes,
     small_file_count, small_file_count / NULLIF(file_count, 0) AS small_file_ratio, small_file_core_seconds,
     -- No data, no ratio: a zero would look like a clean bill of health.
-    stdio_bytes / NULLIF(moved_bytes, 0) AS data_stdio_ratio, stdio_core_seconds, stdio_path,
+    -- Bytes of other layers that are not known would make the share smaller.
+    CASE
+        WHEN log.read_bytes + log.write_bytes IS NOT NULL AND lacks_others IS DISTINCT FROM TRUE
+            THEN stdio_bytes / NULLIF(moved_bytes, 0)
+    END AS data_stdio_ratio, stdio_core_seconds, stdio_path,
     io_core_seconds, CASE WHEN io_core_seconds <= run_seconds * nprocs THEN io_core_seconds / NULLIF(run_seconds * nprocs, 0) END AS io_ratio,
     -- For each MiB.
     io_core_seconds / NULLIF(moved_bytes / 1048576, 0) AS io_seconds_per_mib,
@@ -42,6 +47,6 @@ SELECT
     CASE WHEN nprocs > 1 AND own_file_count >= 4 * ceil(nprocs / 12) * ceil(own_file_count / nprocs)
         THEN (ceil(nprocs / 12) * ceil(own_file_count / nprocs))::BIGINT
     END AS gathered_file_count
-FROM (SELECT cluster, night, log_id, nprocs, run_seconds, io_core_seconds FROM core.log) AS log
+FROM (SELECT cluster, night, log_id, nprocs, run_seconds, io_core_seconds, read_bytes, write_bytes FROM core.log) AS log
 LEFT JOIN per_log USING (cluster, night, log_id)
 LEFT JOIN unsound USING (cluster, night, log_id)

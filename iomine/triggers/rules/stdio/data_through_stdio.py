@@ -76,5 +76,5 @@ values = np.load("values.npy", mmap_mode="r")
         ),
         COLLECTIVE_WRITE_C,
     ),
-    version="2",
+    version="3",
 )
