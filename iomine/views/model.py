@@ -220,7 +220,7 @@ def _doubting(view: View, tables: Collection[str], words: Collection[str]) -> Vi
         f"SELECT * REPLACE (is_complete AND log_id NOT IN (SELECT log_id FROM {_FAILURES} WHERE derivation IN ({failed})) "  # noqa: S608
         f"AND log_id NOT IN ({doubted}) AS is_complete)\nFROM (\n{view.sql}\n)"
     )
-    return replace(view, reads=(*view.reads, _FAILURES, _DOUBTS), sql=sql)
+    return replace(view, reads=tuple(dict.fromkeys((*view.reads, _FAILURES, _DOUBTS))), sql=sql)
 
 
 def _listed(names: Collection[str]) -> str:

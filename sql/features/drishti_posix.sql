@@ -1,9 +1,28 @@
 -- ---
 -- about = "What Drishti works out of one log's POSIX records, its oddities included; its triggers read no other view of POSIX."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "lake.posix_file"]
+-- reads = ["core.data_quality", "core.log", "core.module", "lake.posix_file"]
 -- ---
-WITH record AS (
+WITH doubted AS (
+    SELECT DISTINCT cluster, night, log_id
+    FROM core.data_quality
+    WHERE table_name = 'posix_file' AND doubt_check NOT IN ('set back', 'ranks')
+),
+held AS (
+    FROM lake.posix_file
+    ANTI JOIN doubted USING (cluster, night, log_id)
+    UNION ALL BY NAME
+    -- In the lake, a number that no run can have is -1. Drishti saw the number, so what it says of its sum is not known.
+    SELECT
+        cluster, night, log_id, file_id, rank,
+        CASE
+            WHEN bool_and(COLUMNS('_(count|bytes|seconds)$') <> -1) OVER (PARTITION BY cluster, night, log_id)
+                THEN COLUMNS('_(count|bytes|seconds)$')
+        END AS '\0'
+    FROM lake.posix_file
+    SEMI JOIN doubted USING (cluster, night, log_id)
+),
+record AS (
     -- Drishti takes a -1 for a number, so this reads the lake and not core, where it has become NULL. HUGEINT and DOUBLE
     -- because a broken log with counters near the end of BIGINT must not stop the judging of all others.
     SELECT
@@ -13,7 +32,7 @@ WITH record AS (
             + read_size_10k_100k_count + read_size_100k_1m_count AS small_read_count,
         write_size_0_100_count::HUGEINT + write_size_100_1k_count + write_size_1k_10k_count
             + write_size_10k_100k_count + write_size_100k_1m_count AS small_write_count
-    FROM lake.posix_file
+    FROM held
 ),
 per_log AS (
     SELECT
@@ -46,7 +65,7 @@ own_file AS (
         cluster, night, log_id, file_id,
         MAX(read_bytes)::DOUBLE AS most_read, MIN(read_bytes)::DOUBLE AS least_read,
         MAX(write_bytes)::DOUBLE AS most_written, MIN(write_bytes)::DOUBLE AS least_written
-    FROM lake.posix_file
+    FROM held
     WHERE rank <> -1
     GROUP BY ALL
 ),

@@ -43,5 +43,5 @@ TRIGGER = Trigger(
     applies_to=(POSIX_READS, OWN_RECORDS),
     lacks=("posix_lack",),
     ruleset="drishti",
-    version="2",
+    version="3",
 )

@@ -45,5 +45,5 @@ TRIGGER = Trigger(
     applies_to=(POSIX_WRITES, OWN_RECORDS),
     lacks=("posix_lack",),
     ruleset="drishti",
-    version="2",
+    version="3",
 )

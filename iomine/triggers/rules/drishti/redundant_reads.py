@@ -40,5 +40,5 @@ TRIGGER = Trigger(
     applies_to=(POSIX_READS,),
     lacks=("posix_lack",),
     ruleset="drishti",
-    version="2",
+    version="3",
 )

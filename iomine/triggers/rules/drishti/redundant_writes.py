@@ -41,5 +41,5 @@ TRIGGER = Trigger(
     applies_to=(POSIX_WRITES,),
     lacks=("posix_lack",),
     ruleset="drishti",
-    version="2",
+    version="3",
 )

@@ -63,5 +63,5 @@ TRIGGER = Trigger(
         Above("random_write_count", 1000, why="Drishti 0.8's default."),
     ),
     ruleset="drishti",
-    version="2",
+    version="3",
 )

@@ -47,5 +47,5 @@ TRIGGER = Trigger(
     applies_to=(POSIX_FILES, SHARED_RECORDS),
     lacks=("posix_lack",),
     ruleset="drishti",
-    version="2",
+    version="3",
 )

@@ -71,5 +71,5 @@ TRIGGER = Trigger(
     applies_to=(POSIX_READS, SHARED_RECORDS),
     lacks=("posix_lack",),
     ruleset="drishti",
-    version="2",
+    version="3",
 )

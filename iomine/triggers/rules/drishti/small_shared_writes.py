@@ -72,5 +72,5 @@ TRIGGER = Trigger(
     applies_to=(POSIX_WRITES, SHARED_RECORDS),
     lacks=("posix_lack",),
     ruleset="drishti",
-    version="2",
+    version="3",
 )

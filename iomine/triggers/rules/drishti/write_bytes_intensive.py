@@ -36,5 +36,5 @@ TRIGGER = Trigger(
     applies_to=(POSIX_REQUESTS,),
     lacks=("posix_lack",),
     ruleset="drishti",
-    version="2",
+    version="3",
 )
