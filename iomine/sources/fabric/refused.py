@@ -38,7 +38,11 @@ REFUSED: Final = (
         rb"^NodeDesc;SystemImageGUID;PortNum;|^Getting (?:All Node Records|Port Status)|\bPortGID:0x|^(?:<\?xml[^>]*>)?<Report ",
         "it is of Omni-Path's tools; iomine reads those of InfiniBand",
     ),
-    _refused("slingshot", rb"\bhni_\w{1,60}:? *\d|^Device: cxi\d", "it is of Slingshot's adapters; iomine reads the fabric of InfiniBand"),
+    _refused(
+        "slingshot",
+        rb"\bhni_\w{1,60}:? *\d|^Device: cxi\d",
+        "it is of Slingshot's adapters; iomine reads the fabric of InfiniBand",
+    ),
     _refused(
         "ibswinfo",
         rb"^part number +\|[^\n]*\n(?:[^\n]*\n){0,8}?PSID +\|",
