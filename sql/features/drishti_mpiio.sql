@@ -1,9 +1,14 @@
 -- ---
 -- about = "What Drishti works out of one log's MPI-IO records, and whether it has any; split calls are not counted, as there."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.module", "lake.mpiio_file"]
+-- reads = ["core.data_quality", "core.log", "core.module", "lake.mpiio_file"]
 -- ---
-WITH per_log AS (
+WITH doubted AS (
+    SELECT DISTINCT cluster, night, log_id
+    FROM core.data_quality
+    WHERE table_name = 'mpiio_file' AND regexp_matches(column_name, '^(indep|coll|nb)_(read|write)_count$')
+),
+per_log AS (
     SELECT
         cluster, night, log_id,
         COUNT(*) AS record_count,
@@ -12,6 +17,8 @@ WITH per_log AS (
         SUM(coll_read_count) AS coll_read_count, SUM(coll_write_count) AS coll_write_count,
         SUM(nb_read_count) AS nb_read_count, SUM(nb_write_count) AS nb_write_count
     FROM lake.mpiio_file
+    -- A number that no run can have is -1 there too. Drishti saw the number, so what it says of its sum is not known.
+    ANTI JOIN doubted USING (cluster, night, log_id)
     GROUP BY ALL
 ),
 module AS (

@@ -44,5 +44,5 @@ TRIGGER = Trigger(
     lacks=("mpiio_lack",),
     unless=(Above("nb_read_count", 0, why="Drishti has no threshold here: any at all will do."),),
     ruleset="drishti",
-    version="2",
+    version="3",
 )

@@ -36,5 +36,5 @@ TRIGGER = Trigger(
     applies_to=(MPIIO_WRITES,),
     lacks=("mpiio_lack",),
     ruleset="drishti",
-    version="2",
+    version="3",
 )

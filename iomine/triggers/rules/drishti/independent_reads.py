@@ -46,5 +46,5 @@ TRIGGER = Trigger(
     lacks=("mpiio_lack",),
     unless=(Above("coll_read_count", 0, why="Drishti has no threshold here: any at all will do."),),
     ruleset="drishti",
-    version="2",
+    version="3",
 )

@@ -41,5 +41,5 @@ TRIGGER = Trigger(
     applies_to=(DATA_FILES,),
     lacks=("data_lack", "mpiio_lack"),
     ruleset="drishti",
-    version="2",
+    version="3",
 )
