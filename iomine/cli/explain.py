@@ -221,7 +221,7 @@ def _programs(snippets: "tuple[Snippet, ...]") -> list[str]:
 
 
 def _sources(trigger: "Trigger") -> list[str]:
-    from iomine.triggers.model import FINDING_CORE_SECONDS
+    from iomine.triggers.model import FINDING_CORE_SECONDS, FINDING_RUN_RATIO
 
     lines = [f"It needs {trigger.needs}."]
     if trigger.evidence:
@@ -229,7 +229,10 @@ def _sources(trigger: "Trigger") -> list[str]:
     if trigger.cost:
         lines.append(f"`{trigger.cost}` is its cost: {trigger.about(trigger.cost)}")
     if trigger.cost and trigger.level in ("high", "warn"):
-        lines.append(f"If that is less than {FINDING_CORE_SECONDS:g} core-second, its level is info.")
+        idle = f" with `{trigger.idle}`" if trigger.idle else ""
+        lines.append(f"If that{idle} is less than {FINDING_CORE_SECONDS:g} core-second, its level is info.")
+        if idle:
+            lines.append(f"So it is if the cost alone is less, and both are less than {FINDING_RUN_RATIO:.1%} of the run.")
     return lines
 
 

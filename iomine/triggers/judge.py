@@ -20,6 +20,7 @@ from iomine.triggers.model import (
     DEFAULT_RULESET,
     FINDING_CORE_SECONDS,
     FINDING_LEVELS,
+    FINDING_RUN_RATIO,
     Above,
     Advice,
     Level,
@@ -420,19 +421,28 @@ def _level_sql(trigger: Trigger, *, can_fire: bool) -> str:
         level = f"CASE WHEN {_all_hold_sql((trigger.high,))} THEN {quoted(Level.HIGH)} ELSE {level} END"
     if not can_fire or trigger.cost is None or trigger.level not in FINDING_LEVELS:
         return level
-    is_little = f"{_lost_sql(trigger)} < {FINDING_CORE_SECONDS!r}"
+    is_little = f"NOT {_matters_sql(trigger)}"
     return f"CASE WHEN {_state_of(trigger)} = 'fired' AND {is_little} THEN {quoted(Level.INFO)} ELSE {level} END"
 
 
 def _is_finding_sql(trigger: Trigger) -> str:
     if trigger.ruleset != DEFAULT_RULESET or trigger.level not in FINDING_LEVELS:
         return "false"
-    return f"{_state_of(trigger)} = 'fired' AND coalesce({_lost_sql(trigger)} >= {FINDING_CORE_SECONDS!r}, true)"
+    return f"{_state_of(trigger)} = 'fired' AND {_matters_sql(trigger)}"
 
 
-def _lost_sql(trigger: Trigger) -> str:
-    """What makes a fired verdict a finding: its cost, with the time in which others stood idle where that is known."""
-    return f"({trigger.cost or 'NULL'} + coalesce({trigger.idle or 'NULL'}, 0))"
+def _matters_sql(trigger: Trigger) -> str:
+    """Whether a fired verdict is a finding: by its cost, with the time in which others stood idle where that is known.
+
+    Idle time grows with the ranks: beside a request of a millisecond, ten thousand of them stand idle for ten core-seconds. So
+    where the cost alone is too little, what is lost must also be a part of the run. What is not known is no reason against it.
+    """
+    if not trigger.idle:
+        return f"coalesce({trigger.cost or 'NULL'} >= {FINDING_CORE_SECONDS!r}, true)"
+    lost = f"({trigger.cost or 'NULL'} + coalesce({trigger.idle}, 0))"
+    is_part = f"coalesce({lost} >= {FINDING_RUN_RATIO!r} * whole_core_seconds, true)"
+    is_enough = f"({trigger.cost or 'NULL'} >= {FINDING_CORE_SECONDS!r} OR {is_part})"
+    return f"coalesce({lost} >= {FINDING_CORE_SECONDS!r} AND {is_enough}, true)"
 
 
 def _state_sql(trigger: Trigger, *, can_fire: bool) -> str:

@@ -28,6 +28,8 @@ ACTIVITY: Final = "log_activity"
 # What a fired verdict of level high or warn must have cost, with the time in which others stood idle; below that, it becomes
 # info. The start of a program alone takes as much.
 FINDING_CORE_SECONDS: Final = 1.0
+# What must have been lost of the whole run, where it was lost in ranks that stood idle.
+FINDING_RUN_RATIO: Final = 0.001
 
 # The second form is that of Drishti's codes.
 _CODE: Final = re.compile(r"[A-Z][A-Z0-9]*-\d{3}|[A-Z]\d{2}")

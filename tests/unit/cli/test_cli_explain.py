@@ -53,7 +53,7 @@ def _name(slot: re.Match[str]) -> str:
     return f"[{slot[1]} in %]" if slot[2] else f"[{slot[1]}]"
 
 
-@pytest.mark.parametrize(("code", "expected"), [("POSIX-101", True), ("POSIX-401", False), ("P05", False)])
+@pytest.mark.parametrize(("code", "expected"), [("POSIX-101", True), ("RANK-303", True), ("POSIX-401", False), ("P05", False)])
 def test_page_says_when_a_finding_weighs_less(iomine, code: str, expected: bool) -> None:
     """Only where a small cost lowers the level does the page say so."""
     assert expected == ("less than 1 core-second, its level is info" in " ".join(iomine("explain", code).stdout.split()))

@@ -227,6 +227,17 @@ def test_idle_ranks_decide_what_is_a_finding(judge, cost: float | None, idle: fl
 
 
 @pytest.mark.parametrize(
+    ("cost", "nprocs", "level"), [(0.04, 128, "info"), (0.04, 9, "warn"), (1.0, 128, "warn"), (0.04, None, "warn")]
+)
+def test_idle_ranks_decide_only_if_a_part_of_the_run_was_lost(judge, cost: float, nprocs: int | None, level: str) -> None:
+    """Of many ranks, all but one stand idle for seconds beside any request; a thousandth of the run is 75.8 or 5.3 core-seconds."""
+    trigger = replace(MANY, idle="straggler_idle_core_seconds")
+    metrics = {"read_count": 2000, "small_read_ratio": 0.75, "small_read_core_seconds": cost, "straggler_idle_core_seconds": 5.3}
+    (verdict,) = judge([trigger], [metrics | {"run_seconds": 592.0, "nprocs": nprocs}])
+    assert (level, level == "warn") == (verdict["level"], bool(verdict["advice"]))
+
+
+@pytest.mark.parametrize(
     ("meta_ratio", "cost", "level"),
     [(0.51, 5.0, "high"), (0.5, 5.0, "warn"), (None, 5.0, "warn"), (0.51, 0.5, "info")],
 )
