@@ -230,7 +230,7 @@ def test_idle_ranks_decide_what_is_a_finding(judge, cost: float | None, idle: fl
     ("cost", "nprocs", "level"), [(0.04, 128, "info"), (0.04, 9, "warn"), (1.0, 128, "warn"), (0.04, None, "warn")]
 )
 def test_idle_ranks_decide_only_if_a_part_of_the_run_was_lost(judge, cost: float, nprocs: int | None, level: str) -> None:
-    """Of many ranks, all but one stand idle for seconds beside any request; a thousandth of the run is 75.8 or 5.3 core-seconds."""
+    """Of many ranks all but one stand idle beside any request; a thousandth of the run is 75.8 or 5.3 core-seconds."""
     trigger = replace(MANY, idle="straggler_idle_core_seconds")
     metrics = {"read_count": 2000, "small_read_ratio": 0.75, "small_read_core_seconds": cost, "straggler_idle_core_seconds": 5.3}
     (verdict,) = judge([trigger], [metrics | {"run_seconds": 592.0, "nprocs": nprocs}])
