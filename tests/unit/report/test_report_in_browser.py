@@ -73,5 +73,13 @@ def test_page_opens_from_a_file_with_its_style_and_picture(standalone: bool, tmp
         assert "mpiexec -n 4 ior -a POSIX -F -w" == tab.evaluate("getSelection().toString()")
         assert "rgb(213, 94, 0)" == tab.locator("svg.strip path.write-0").evaluate("mark => getComputedStyle(mark).fill")
         assert HOSTILE.replace("\u202e", "\\u202e") == tab.locator("h1").inner_text()
+        # On paper nobody opens a section, and colours of keys are there.
+        tab.goto("about:blank")
+        tab.goto((tmp_path / "page.html").as_uri())
+        shown = "name => document.querySelector(name).checkVisibility()"
+        assert not tab.evaluate(shown, "#model-content")
+        tab.emulate_media(media="print")
+        assert tab.evaluate(shown, "#model-content")
+        assert "exact" == tab.evaluate("getComputedStyle(document.querySelector('.ramp')).printColorAdjust")
         browser.close()
     assert said == []
