@@ -221,8 +221,10 @@ def jobs_of(fabric: Fabric, slots: pa.Table, count: int, nodes: int, seed: int =
     return {"log": logs, "job_route": routes, "job_link": moved}
 
 
-def publish(root: Path, fabric: Fabric, *, jobs: int = 3, nodes: int = 3, with_night: bool = True) -> Path:
-    """A warehouse of a machine `blue` with a fabric and what its links did in a night; returns its catalog."""
+def publish(
+    root: Path, fabric: Fabric, *, jobs: int = 3, nodes: int = 3, with_night: bool = True, hours: list[Row] | None = None
+) -> Path:
+    """A warehouse of a machine `blue` with a fabric, what its links did in a night, and hours of them; returns its catalog."""
     tables = dict(zip(("fabric_node", "fabric_link"), fabric.tables, strict=True))
     readings = sorted({row["sampled_at"] for row in fabric.nodes})
     of_reading = [[table.filter(pc.equal(table["sampled_at"], at)) for table in fabric.tables] for at in readings]
@@ -231,6 +233,8 @@ def publish(root: Path, fabric: Fabric, *, jobs: int = 3, nodes: int = 3, with_n
         slots, intervals = slots_of(fabric)
         tables |= {"link_slot": slots, "link_interval": intervals, "link_night": link_nights_of(slots, intervals, NIGHT)}
         tables |= {name: rows_as(name, rows) for name, rows in jobs_of(fabric, slots, jobs, nodes).items()}
+    if hours:
+        tables["link_hour"] = rows_as("link_hour", hours)
     files = {}
     for name, table in tables.items():
         folder = root / "lake" / name / "cluster=blue" / f"night={NIGHT}"

@@ -102,12 +102,12 @@ export class FabricPage {
     );
     const stage = element("div", { class: "stage" }, this.canvas, this.tipBox);
     section.replaceChildren(
-      element("div", { class: "controls" }, metric.box, least.box, job.box, lines.box, hosts.box, glyphs.box, relation.box),
-      time,
-      element("p", { class: "hint" }, "Click a switch to open it. Drag to move. Wheel (after a click, or with Ctrl) and + and − zoom, 0 shows all, n and p step through what is drawn, Enter opens."),
       element("div", { class: "above" }, this.legend, buttons),
       stage,
       this.status,
+      time,
+      element("div", { class: "controls" }, metric.box, least.box, job.box, lines.box, hosts.box, glyphs.box, relation.box),
+      element("p", { class: "hint" }, "Click a switch to open it. Drag to move. Wheel (after a click, or with Ctrl) and + and − zoom, 0 shows all, n and p step through what is drawn, Enter opens."),
       this.tables,
     );
     this.picture = new FabricPicture(this.canvas);
@@ -213,6 +213,7 @@ export class FabricPage {
         scene: this.scene,
         shades: shadesOf(this.scene.value, this.scale),
         kindOf: (thing) => (thing >= fabric.nodeCount ? "chassis" : fabric.isSwitch(thing) ? "switch" : fabric.isHost(thing) ? "host" : "other"),
+        nameOf: (thing) => this.nameOf(thing),
         shapes: this.shapes && (state.isRelative ? this.shapes.relative : this.shapes.absolute),
         isEverywhere: glyphs === "all",
         marked: new Set([...nodes, ...(jobLinks?.servers ?? [])].map((node) => shown[node]!)),
@@ -231,7 +232,7 @@ export class FabricPage {
     const { metric } = this.state;
     const steps = element("span", { class: "ramp" });
     steps.style.background = `linear-gradient(to right, ${palette(this.theme.ramp).filter((_, at) => at % 9 === 0).join(", ")})`;
-    this.legend.replaceChildren(worded(metric, this.scale.least), " ", steps, " ", worded(metric, this.scale.most), element("span", { class: "unknown" }), " not known");
+    this.legend.replaceChildren(`${NAMES[metric]}: `, worded(metric, this.scale.least), " ", steps, " ", worded(metric, this.scale.most), element("span", { class: "unknown" }), " not known");
   }
 
   private showWords(): void {
@@ -395,6 +396,12 @@ export class FabricPage {
     if (!this.window) words.push(["Highest of ten minutes", percent(values.peak[worst]!)]);
     const jobs = this.jobsOf(worst);
     return jobs ? [...words, ["Jobs", jobs]] : words;
+  }
+
+  /** A device's name; a chassis has that of its first chip. */
+  private nameOf(thing: number): string {
+    const { nodeCount, chassis, about } = this.fabric;
+    return about.names[thing < nodeCount ? thing : chassis.indexOf(thing - nodeCount)]!;
   }
 
   private thingWords(thing: number): [string, string][] {

@@ -7,9 +7,14 @@ import { palette, SHADES } from "./theme";
 const SETTLED_MS = 120;
 const LEAST_GLYPH = 6;
 const PICK = 5;
+/** Of names: pixels high, signs long, and how many there are at most. */
+const NAME_HEIGHT = 12;
+const NAME_SIGNS = 18;
+const MOST_NAMES = 200;
 /** Pixels between parallel lines. */
 const APART = 3;
-const MARGIN = 12;
+/** Room around the picture, for a name below it. */
+const MARGIN = 18;
 /** Share of the scale from which lines are wide among thousands of others. */
 const WIDE = 0.85;
 
@@ -29,6 +34,7 @@ export interface Drawn {
   /** Shade of each line; 255 where nothing is known. */
   shades: Uint8Array;
   kindOf: (thing: number) => "switch" | "host" | "other" | "chassis";
+  nameOf: (thing: number) => string;
   /** Numbers on the axes of glyphs by thing; none where there are no glyphs. */
   shapes: Float32Array | undefined;
   /** Draws glyphs also where they are smaller than can be read. */
@@ -168,6 +174,7 @@ export class FabricPicture {
     context.clearRect(0, 0, this.width, this.height);
     this.drawLines(context, this.drawn, this.theme);
     this.drawThings(context, this.drawn, this.theme);
+    this.canvas.dataset["named"] = this.drawNames(context, this.drawn, this.theme).join(", ");
     this.layerAt = { scale: this.scale, left: this.left, top: this.top };
     this.blit();
     this.took = performance.now() - start;
@@ -274,6 +281,35 @@ export class FabricPicture {
     context.lineWidth = 3;
     context.strokeStyle = theme.warm;
     context.stroke(rings[1]!);
+  }
+
+  /** Writes names below devices where there is room, the ends of the highest lines first; returns those written. */
+  private drawNames(context: CanvasRenderingContext2D, { scene, shades, nameOf }: Drawn, theme: FabricTheme): string[] {
+    // Where nothing is known, the shade is the highest number.
+    const height = (line: number): number => (shades[line]! < SHADES ? shades[line]! : -1);
+    const lines = Array.from(shades.keys()).sort((one, other) => height(other) - height(one));
+    const order = new Set([...lines.flatMap((line) => [scene.from[line]!, scene.to[line]!]), ...scene.things]);
+    const taken: { x: number; y: number; half: number }[] = [];
+    const written: string[] = [];
+    context.font = `${NAME_HEIGHT}px ${getComputedStyle(this.canvas).fontFamily}`;
+    [context.textAlign, context.textBaseline, context.lineJoin] = ["center", "top", "round"];
+    for (const thing of order) {
+      if (written.length === MOST_NAMES) break;
+      const radius = scene.radius[thing]! * this.scale;
+      if (radius < LEAST_GLYPH) continue;
+      const point = this.pointOf(thing);
+      const name = nameOf(thing);
+      const text = name.length > NAME_SIGNS ? `${name.slice(0, NAME_SIGNS - 1)}…` : name;
+      const [x, y, half] = [point.x, point.y + radius + 3, context.measureText(text).width / 2 + 2];
+      if (x + half < 0 || x - half > this.width || y < 0 || y > this.height) continue;
+      if (taken.some((other) => Math.abs(other.x - x) < other.half + half && Math.abs(other.y - y) < NAME_HEIGHT)) continue;
+      taken.push({ x, y, half });
+      written.push(name);
+      [context.strokeStyle, context.lineWidth, context.fillStyle] = [theme.paper, 3, theme.ink];
+      context.strokeText(text, x, y);
+      context.fillText(text, x, y);
+    }
+    return written;
   }
 
   private drawHit(hit: NonNullable<Hit>, scene: Scene, theme: FabricTheme): void {

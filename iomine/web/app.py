@@ -179,9 +179,9 @@ def _views(request: Request) -> Response:
 def _fabric(request: Request) -> Response:
     with _session(request) as session:
         of = fabric_night_of(session.ask, request.query_params.multi_items())
-    # A picture is of one night, also if a sweep publishes the next while it is looked at.
-    asked = f"?{urlencode(of.parameters)}" if of else ""
-    return _page(pages.fabric_page(of, ServedLinks(""), lambda name: f"fabric/{name}.js{asked}"))
+        # A picture is of one night, also if a sweep publishes the next while it is looked at.
+        asked = f"?{urlencode(of.parameters)}" if of else ""
+        return _page(pages.fabric_page(session, of, ServedLinks(""), lambda name: f"fabric/{name}.js{asked}"))
 
 
 def _fabric_part(request: Request) -> Response:

@@ -23,6 +23,7 @@ from iomine.derive.fabric_night import HIGHEST, LOWEST, SLOTS, STEPS, levels_of
 from iomine.errors import UsageError, did_you_mean
 from iomine.report.blocks import block_script
 from iomine.report.page import plain
+from iomine.units import counted, percent
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
 from iomine.web.question import UnknownNameError, date_of
@@ -52,6 +53,7 @@ _CUT: Final = 60
 # Between the pictures of two fabrics.
 _APART: Final = 6.0
 _UNKNOWN_TIER: Final = 255
+_SLOT_MINUTES: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,28 @@ def fabric_night_of(ask: Ask, parameters: Sequence[tuple[str, str]]) -> FabricNi
     nights = tuple(known[cluster])
     night = date_of(asked["night"]) if "night" in asked else next(iter(nights), None)
     return FabricNight(cluster, night, nights, tuple(known))
+
+
+def worst_of(ask: Ask, of: FabricNight) -> Row | None:
+    """The worst hour of a link in the night, a row of the question `fabric/worst`; None where nothing is known of links."""
+    return next(iter(rows_of(ask(question("fabric/worst"), {"cluster": of.cluster, "night": of.night}))), None)
+
+
+def sentence_of_links(worst: Row) -> str:
+    """Which link was worst in a night and when, of the row of `worst_of`; without who filled it."""
+    ends = " to ".join(
+        _plain(worst[device] or "?") + (f" port {worst[port]}" if worst[port] else "")
+        for device, port in (("device", "port"), ("peer_device", "peer_port"))
+    )
+    at = f"the hour from {worst['begin_at']:%H:%M} UTC"
+    if worst["congested_link_count"]:
+        minutes = _SLOT_MINUTES * worst["congested_slot_count"]
+        said = f"{counted(worst['congested_link_count'], 'link')} congested. Worst: {ends}, for {minutes} minutes of {at}"
+        return f"{said} ({worst['trouble']})." if worst["trouble"] else f"{said}."
+    if worst["peak_utilisation_ratio"] is None:
+        return "no link congested."
+    full = percent(worst["peak_utilisation_ratio"])
+    return f"no link congested. Fullest: {ends}, {full} of its capacity in ten minutes of {at}."
 
 
 class Fabric:

@@ -21,14 +21,14 @@ from iomine.errors import LimitError, UsageError
 from iomine.report import explorer
 from iomine.report import page as report
 from iomine.report.pictures import bar
-from iomine.units import core_hours, counted, human_bytes, target_name
+from iomine.units import core_hours, counted, human_bytes, percent, target_name
 from iomine.views.answers import Row, rows_of
 from iomine.web.about import About, sentence_of, sentence_of_filesystem, sentence_of_target
 from iomine.web.cells import cell, is_numeric, linked, shown
 from iomine.web.charts import bars, line, shades, stacked, strip
 from iomine.web.circle import BY as CIRCLE_BY
 from iomine.web.circle import CircleNight, circle_of
-from iomine.web.fabric import FabricNight
+from iomine.web.fabric import FabricNight, sentence_of_links, worst_of
 from iomine.web.panel import Column, JobName, Panel, Subject
 from iomine.web.panels import PANELS
 from iomine.web.question import Filter, Question, Statement, equals
@@ -158,15 +158,17 @@ def script_name(name: str) -> str:
     return f"{name}-{hashlib.sha256(script(name).encode()).hexdigest()[:12]}.js"
 
 
-def fabric_page(of: FabricNight | None, links: Links, part: Callable[[str], str]) -> str:
+def fabric_page(session: Session, of: FabricNight | None, links: Links, part: Callable[[str], str]) -> str:
     """The picture of a fabric.
 
     Args:
+        session: answers.
         of: which, and when; None where none is known.
         links: of the page.
         part: the address of a part of the picture, by its name.
     """
-    return _render("fabric.html.j2", links, of=of, part=part)
+    worst = worst_of(session.ask, of) if of else None
+    return _render("fabric.html.j2", links, of=of, part=part, worst=worst, sentence=worst and sentence_of_links(worst))
 
 
 def circle_page(session: Session, of: CircleNight | None, links: Links, most_links: int = _MOST_LINKS) -> str:
@@ -510,6 +512,7 @@ def _environment() -> Environment:
         "bytes": human_bytes,
         "referenced": _referenced,
         "counted": counted,
+        "percent": percent,
     }
     environment.globals |= {"bar": bar, "cell": cell, "most": _most, "version": __version__}
     return environment

@@ -266,7 +266,7 @@ def _write_into(folder: str, session: Session, window: Window, out: Path, most: 
         of = _fabric_of(session, window, cluster, here)
         address = f"{folder}/fabric-{number}"
         _write_parts(Fabric(session.ask, of), out / address)
-        made[here.fabrics[cluster]] = pages.fabric_page(of, here, partial("{}/{}.js".format, address))
+        made[here.fabrics[cluster]] = pages.fabric_page(session, of, here, partial("{}/{}.js".format, address))
     below = replace(here, root="../", takes_notes=False)
     index_of_names = index_script(names_of(session, window, replace(below, root="")))
     with session.held(_HELD, window.since, window.until):

@@ -141,6 +141,38 @@ def test_night_without_counters_shows_the_fabric(address: str) -> None:
     assert 0 == arrays["night_utilisation"].sum() == len(arrays["hot"])
 
 
+def hour_of(port: int, hour: int, congested: int, peak: float, **more: Any) -> dict[str, Any]:
+    """A directed link in an hour."""
+    row = {"begin_at": dt.datetime.combine(NIGHT, dt.time(hour), dt.UTC), "link_id": f"a/{port}", "guid": "a", "port": port}
+    row |= {"device": "leaf<1>", "peer_device": "spine0", "peer_port": 7, "congested_slot_count": congested}
+    return row | {"peak_utilisation_ratio": peak, "faulty_slot_count": 0, **more}
+
+
+def test_page_begins_with_the_worst_link_of_the_night(tmp_path: Path) -> None:
+    """It is the first of link_hotspots, with who filled it, and leads to its hour; where none is congested, the fullest."""
+    filled = {"user": "<ada>", "job_id": "4711", "link_user_ratio": 0.53, "trouble": "85 % full"}
+    hours = [hour_of(1, 3, 1, 0.99), hour_of(2, 18, 2, 0.85, **filled), hour_of(3, 4, 0, 0.6, faulty_slot_count=1)]
+    catalog = publish(tmp_path / "ill", fat_tree(2, 1, 2), hours=hours)
+    session = Session(catalog, LIMITS)
+    first = session.ask("SELECT port, begin_at FROM link_hotspots LIMIT 1", []).to_pylist()[0]
+    session.close()
+    assert 2 == first["port"]
+    with served(catalog.parent) as place:
+        text = ask_server(place, "/fabric").text
+    assert (
+        f"Night {NIGHT}: 2 links congested. Worst: leaf&lt;1&gt; port 2 to spine0 port 7, for 20 minutes of the hour from "
+        "18:00 UTC (85 % full). &lt;ada&gt; (job 4711) moved 53% of its bytes. 1 link faulty."
+    ) in re.sub("</?bdi[^>]*>", "", text)
+    assert f'href="#time={first["begin_at"]:%H:%M}&amp;minutes=60"' in text
+    catalog = publish(tmp_path / "well", fat_tree(2, 1, 2), hours=[hour_of(1, 3, 0, 0.4), hour_of(2, 5, 0, 0.6)])
+    with served(catalog.parent) as place:
+        text = ask_server(place, "/fabric").text
+    assert (
+        "no link congested. Fullest: leaf&lt;1&gt; port 2 to spine0 port 7, 60% of its capacity in ten minutes of the hour"
+        in text
+    )
+
+
 def test_no_fabric_is_one_sentence(empty_catalog: Path) -> None:
     """Without a fabric the page says what to give."""
     with served(empty_catalog.parent) as place:

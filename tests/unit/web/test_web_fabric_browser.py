@@ -128,7 +128,7 @@ def test_choices_stand_in_the_address_and_come_back(browser: Any, small: str) ->
         assert "time=03:20&minutes=60&metric=storage&class=all&links=each" in address
     with shown(browser, address) as page:
         assert said == settled(page)
-        assert "storage" == page.locator(".fabric select").first.input_value()
+        assert "storage" == page.get_by_label("Metric").input_value()
         pick(page, "Time shown", "0")
         assert "the whole night" in settled(page)
 
@@ -146,6 +146,33 @@ def test_what_is_pointed_at_and_the_table_say_the_same(browser: Any, small: str)
         assert "LID " in found["Sends"]
         # Names of jobs are numbers, but a list of them is text.
         assert not page.locator(".summary table tbody td:last-child.number").count()
+
+
+def test_devices_are_named_where_there_is_room(browser: Any, small: str) -> None:
+    """All switches are named; on a phone those at the ends of the highest links are."""
+    with shown(browser, f"{small}fabric") as page:
+        settled(page)
+        wide = page.locator("canvas").get_attribute("data-named").split(", ")
+        assert {f"leaf{number}" for number in range(6)} | {f"spine{number}" for number in range(3)} == set(wide)
+    with shown(browser, f"{small}fabric", viewport={"width": 390, "height": 844}) as page:
+        settled(page)
+        narrow = page.locator("canvas").get_attribute("data-named").split(", ")
+        row = page.locator(".summary table tbody tr").first.locator("td")
+        # What is highest is named first, whichever end sends.
+        assert {cell.split(" ")[0] for cell in row.all_inner_texts()[:2]} <= set(narrow[:2])
+
+
+def test_picture_keeps_its_form_on_paper(browser: Any, small: str) -> None:
+    """Paper is narrower than the screen, and nothing draws anew for it."""
+    with shown(browser, f"{small}fabric") as page:
+        settled(page)
+        page.emulate_media(media="print")
+        drawn, seen = page.evaluate("""() => {
+            const canvas = document.querySelector(".fabric canvas");
+            canvas.parentElement.style.width = "300px";
+            return [canvas.width / canvas.height, canvas.clientWidth / canvas.clientHeight];
+        }""")
+        assert seen == pytest.approx(drawn, rel=0.02)
 
 
 def test_switch_opens_by_click_and_its_hosts_are_named(browser: Any, small: str) -> None:
