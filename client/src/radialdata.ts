@@ -52,7 +52,7 @@ export interface About {
   metrics: Metric[];
   ops: string[];
   /** What is counted. */
-  counts: "request" | "log";
+  counts: "request" | "pair";
   /** Bins of time: seconds since the start of the run, or hours of a night. */
   time: { bins: number; begin: number; width: number; kind: "run" | "hours" };
   /** What is missing: the sentence, of which ring, direction and metric; -1 for any. */

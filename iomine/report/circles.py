@@ -120,7 +120,7 @@ class Picture:
         cells: by name columns `ring`, `op`, `metric`, `from`, `to`, `time` and `value`, which are numbers of what they name,
             `count` and `bytes` of the requests, and their `mean`, `least` and `most` value.
         missing: what is missing.
-        counts: what is counted: requests of a log, or logs of a night.
+        counts: what is counted: a `request` of a log, or of a night a `pair` of a log and an OST.
     """
 
     title: str

@@ -329,6 +329,22 @@ def sentence_of(nights: Sequence[Row], causes: Sequence[Row]) -> str:
     return f"{said}; {core_hours(cost)}{share} went into requests with findings{most}.{apart}"
 
 
+def sentence_of_last(nights: Sequence[Row]) -> str:
+    """What the last of some nights lost, and the worst, in a sentence; empty where that says no more than `sentence_of`.
+
+    Args:
+        nights: what runs took by night.
+    """
+    costs = {row["night"]: row["cost_core_hours"] or 0.0 for row in nights}
+    last, worst = max(costs, default=None), max(costs, key=costs.__getitem__, default=None)
+    if last is None or worst is None or len(costs) == 1 or not costs[worst]:
+        return ""
+    lost = core_hours(_SECONDS * costs[last]) if costs[last] else "nothing"
+    if last == worst:
+        return f"The last night, {last}, was the worst: {lost}."
+    return f"Of that, the last night, {last}, lost {lost}, and the worst, {worst}, {core_hours(_SECONDS * costs[worst])}."
+
+
 def sentence_of_filesystem(nights: Sequence[Row]) -> str:
     """What was done on a file system, in a sentence, without names."""
     if not nights:

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from iomine.errors import UsageError, did_you_mean
 from iomine.report.circles import INNER, OUTER, Bins, Circle, Lack, Metric, Picture, summed
 from iomine.report.page import plain
+from iomine.units import human_bytes, percent
 from iomine.views.answers import Ask, rows_of
 from iomine.views.questions import question
 from iomine.web.question import UnknownNameError, date_of
@@ -99,12 +100,14 @@ class NightTops:
         many: what nodes are.
         rows: label, values, bytes and, where they are known, requests of each; the most bytes first.
         count: how many nodes there are.
+        moved_bytes: what all nodes moved.
     """
 
     one: str
     many: str
     rows: Sequence[tuple[str, int, float, float | None]]
     count: int
+    moved_bytes: float
 
 
 def circle_of(ask: Ask, of: CircleNight, link_of: Callable[[str, str | int, int], str | None]) -> tuple[Picture, list[NightTops]]:
@@ -147,9 +150,21 @@ def circle_of(ask: Ask, of: CircleNight, link_of: Callable[[str, str | int, int]
     cells = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     lacks = [Lack("How long the requests of these logs to single OSTs took is not known.", metric=0)]
     title = f"{circles[0].many.capitalize()}, {circles[1].many} and OSTs of {of.night}"
-    picture = Picture(title, circles, METRICS, Bins(_HOURS, 0.0, 3600.0, "hours"), cells, lacks, counts="log")
+    picture = Picture(title, circles, METRICS, Bins(_HOURS, 0.0, 3600.0, "hours"), cells, lacks, counts="pair")
     tops = [_tops(circle, numbers, moved) for circle, numbers in zip(circles, (outer, middles, osts), strict=True)]
     return picture, tops
+
+
+def sentence_of_tops(tops: Sequence[NightTops]) -> str:
+    """Who moved most, over what and where, of those that have a name, in a sentence; empty where nothing was moved."""
+    said = []
+    for top, did in zip(tops, ("moved", "carried", "got"), strict=True):
+        named = [row for row in top.rows if row[0] not in {_REST, _UNKNOWN}]
+        if named and top.moved_bytes:
+            label, _, moved, _ = named[0]
+            name = label if top.one == "OST" else f"{top.one} {label}"
+            said.append(f"{name} {did} most ({human_bytes(moved)}, {percent(moved / top.moved_bytes)})")
+    return f"Of {human_bytes(tops[0].moved_bytes)}, {'; '.join(said)}." if said else ""
 
 
 def _outer(moved: pa.Table, of: CircleNight) -> tuple[npt.NDArray[np.int64], list[str | None]]:
@@ -229,4 +244,4 @@ def _tops(circle: Circle, numbers: npt.NDArray[np.int64], moved: pa.Table, most:
     requests = np.bincount(numbers, np.nan_to_num(known), count)
     order = np.argsort(-sums[1], kind="stable")[:most].tolist()
     rows = [(circle.labels[at], int(sums[0][at]), float(sums[1][at]), float(requests[at]) or None) for at in order]
-    return NightTops(circle.one, circle.many, rows, count)
+    return NightTops(circle.one, circle.many, rows, count, float(sums[1].sum()))

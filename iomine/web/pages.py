@@ -23,11 +23,11 @@ from iomine.report import page as report
 from iomine.report.pictures import bar
 from iomine.units import core_hours, counted, human_bytes, percent, target_name
 from iomine.views.answers import Row, rows_of
-from iomine.web.about import About, sentence_of, sentence_of_filesystem, sentence_of_target
+from iomine.web.about import About, sentence_of, sentence_of_filesystem, sentence_of_last, sentence_of_target
 from iomine.web.cells import cell, is_numeric, linked, shown
 from iomine.web.charts import bars, line, shades, stacked, strip
 from iomine.web.circle import BY as CIRCLE_BY
-from iomine.web.circle import CircleNight, circle_of
+from iomine.web.circle import CircleNight, circle_of, sentence_of_tops
 from iomine.web.fabric import FabricNight, sentence_of_links, worst_of
 from iomine.web.panel import Column, JobName, Panel, Subject
 from iomine.web.panels import PANELS
@@ -192,16 +192,28 @@ def circle_page(session: Session, of: CircleNight | None, links: Links, most_lin
         return links.rows(Question("logs", (*at, Filter(kind, "eq", name)), order="-io_core_seconds"))
 
     picture, tops = circle_of(session.ask, of, link_of)
-    return _render("circle.html.j2", links, of=of, picture=picture, block=picture.block(), tops=tops, by=CIRCLE_BY)
+    return _render(
+        "circle.html.j2",
+        links,
+        of=of,
+        picture=picture,
+        block=picture.block(),
+        tops=tops,
+        sentence=sentence_of_tops(tops),
+        by=CIRCLE_BY,
+    )
 
 
 def dashboard(session: Session, window: Window, links: Links) -> str:
     """The dashboard of a window."""
     answers = {panel.name: _answer(session, panel, window) for panel in (*PANELS, *site_panels(session))}
+    with_logs = [row for row in answers["nights"].rows if row["log_count"]]
+    sentences = (sentence_of(with_logs, answers["triggers"].rows), sentence_of_last(with_logs)) if with_logs else ()
     return _render(
         "dashboard.html.j2",
         links,
         window=window,
+        sentence=" ".join(sentences),
         totals=answers.pop("totals"),
         panels=list(answers.values()),
         groups={by: (_BY[by], links.dashboard(window.parameters(by=by))) for by in GROUPS},

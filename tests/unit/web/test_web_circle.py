@@ -14,8 +14,9 @@ from web_server import LIMITS, ask_server, served
 
 from iomine.report.circles import INNER, OUTER
 from iomine.schema.registry import arrow_schema
+from iomine.units import human_bytes, percent
 from iomine.views.catalog import build_catalog
-from iomine.web.circle import circle_night_of, circle_of
+from iomine.web.circle import circle_night_of, circle_of, sentence_of_tops
 from iomine.web.sessions import Session
 from iomine.web.site import write_site
 from iomine.web.window import window_of
@@ -86,6 +87,24 @@ def test_users_beyond_the_most_are_one_and_nothing_is_lost(session: Session) -> 
     slow = pace & (cells["to"] == picture.circles[2].labels.index("OST 4"))
     assert (0.1, 0.01) == (pytest.approx(cells["most"][slow].max()), pytest.approx(cells["most"][pace & ~slow].max()))
     assert "OST 4" == osts.rows[0][0]
+
+
+def test_page_begins_with_who_moved_most(session: Session) -> None:
+    """The first sentence has the figures of SQL; what is counted are pairs of a log and an OST, of which a log has two."""
+    of = circle_night_of(session.ask, [])
+    assert of is not None
+    picture, tops = circle_of(session.ask, of, lambda *_: None)
+    counts = "SELECT sum(moved_bytes) AS bytes FROM ost_io JOIN logs USING (log_id) GROUP BY {} ORDER BY bytes DESC LIMIT 1"
+    moved, of_user, of_ost = (
+        float(session.ask(counts.format(key), [])["bytes"][0].as_py()) for key in ("ost_io.night", '"user"', "ost_id")
+    )
+    words = [f"({human_bytes(part)}, {percent(part / moved)})" for part in (of_user, of_ost)]
+    # Users beyond those that stand apart are together more, but nobody's name.
+    said = f"Of {human_bytes(moved)}, user {picture.circles[0].labels[0]} moved most {words[0]}; OST 4 got most {words[1]}."
+    assert said == sentence_of_tops(tops)
+    assert "pair" == picture.counts
+    counted = (picture.cells["ring"] == OUTER) & (picture.cells["metric"] == 1)
+    assert 600 == picture.cells["count"][counted].sum()
 
 
 def test_one_user_is_apart_from_all_others(session: Session) -> None:

@@ -1,5 +1,6 @@
 """The dashboard's numbers against rows added up by hand, and against the rows that they lead to."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -10,6 +11,7 @@ from facility import FIRST, NIGHTS, Facility
 from outline import HOSTILE
 
 from iomine.errors import LimitError
+from iomine.units import core_hours, counted
 from iomine.web.about import about_of
 from iomine.web.links import ServedLinks
 from iomine.web.pages import dashboard
@@ -352,3 +354,26 @@ def test_a_panel_that_takes_too_much_leaves_the_others(session: Session, monkeyp
     assert "That takes longer than it may." in found[1]
     assert "<table" in found[0]
     assert "<table" not in found[1]
+
+
+def test_dashboard_begins_with_what_was_lost(window: Window, session: Session) -> None:
+    """Its first sentences have the figures of the tiles, and those of the last and the worst night."""
+    text = re.sub("<[^>]+>", "", dashboard(session, window, ServedLinks("")))
+    (totals,) = reported(session, PANEL["totals"], window)
+    nights = {
+        row["night"]: row["cost_core_hours"] or 0.0 for row in reported(session, PANEL["nights"], window) if row["log_count"]
+    }
+    if not nights:
+        assert "core-hours in I/O;" not in text
+        return
+    counts = counted(totals["log_count"], "run"), counted(totals["night_count"], "night")
+    assert f"{counts[0]} in {counts[1]} spent {core_hours(3600 * totals['io_core_hours'])} in I/O;" in text
+    last, worst = max(nights), max(nights, key=nights.__getitem__)
+    said = core_hours(3600 * nights[worst])
+    if len(nights) == 1:
+        assert "last night" not in text
+    elif last == worst:
+        assert f"The last night, {last}, was the worst: {said}." in text
+    else:
+        assert f"Of that, the last night, {last}, lost " in text
+        assert f"and the worst, {worst}, {said}." in text
