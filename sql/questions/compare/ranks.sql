@@ -9,8 +9,8 @@ WITH timed AS (
     FROM core.rank_io
     WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
         AND list_contains($log_ids, log_id) AND layer = 'all' AND rank >= 0
-        -- A heat map has the bytes of each rank, and no times.
-        AND coalesce(read_seconds, write_seconds, meta_seconds) IS NOT NULL
+        -- Where a heat map was needed, bytes of ranks are known and their times are not.
+        AND evidence IS DISTINCT FROM 'heatmap'
 ),
 placed AS (
     SELECT log_id, seconds, ntile(200) OVER (PARTITION BY log_id ORDER BY seconds DESC, rank) AS place
