@@ -63,7 +63,11 @@ def launches_picture(job: Job) -> Markup:
         )
         for launch, lane in zip(known, lanes, strict=True)
     ]
-    return marks_by_time(marks, job.seconds, "When the job's launches ran; the table below has those that cost most.")
+    programs: dict[int, set[str]] = {}
+    for launch, lane in zip(known, lanes, strict=True):
+        programs.setdefault(lane, set()).add(launch["application"] or launch["app"] or "unnamed")
+    names = {lane: next(iter(found)) for lane, found in programs.items() if len(found) == 1}
+    return marks_by_time(marks, names, job.seconds, "When the job's launches ran; the table below has those that cost most.")
 
 
 def _lanes(launches: Sequence[Row]) -> list[int]:

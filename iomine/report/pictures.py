@@ -392,13 +392,17 @@ def lifeline_spans(row: Row) -> dict[str, tuple[float, float]]:
     return {name: (min(found), max(found)) for name, found in times.items() if found}
 
 
+def _short(name: str) -> str:
+    """The end of a name, as long as there is room for beside a picture; ends of names differ more often than their beginnings."""
+    return name if len(name) <= _SHORT_NAME else f"…{name[1 - _SHORT_NAME :]}"
+
+
 def _lifeline(row: Row, top: float, scale: float) -> list[str]:
     spans = lifeline_spans(row)
     placed = {name: [min(at * scale, _WIDTH - _LEFT - _RIGHT) for at in ends] for name, ends in spans.items()}
     first, last = placed.pop("open")
     path = visible(row["path"] or "a file without a name")
-    short = path.rsplit("/", 1)[-1]
-    short = short if len(short) <= _SHORT_NAME else f"…{short[1 - _SHORT_NAME :]}"
+    short = _short(path.rsplit("/", 1)[-1])
     half = (_LIFELINE - 4) / 2
     bars = [
         f'<rect class="{name}" x="{_LEFT + start:.1f}" y="{top + place * half:.1f}" width="{max(_LEAST_MARK, end - start):.1f}" '
@@ -413,18 +417,26 @@ def _lifeline(row: Row, top: float, scale: float) -> list[str]:
     ]
 
 
-def marks_by_time(marks: Sequence[tuple[float, float, int, float, str]], seconds: float, says: str) -> Markup:
+def marks_by_time(
+    marks: Sequence[tuple[float, float, int, float, str]], names: Mapping[int, str], seconds: float, says: str
+) -> Markup:
     """Marks in lanes by time, each filled as far as its share says.
 
     Args:
         marks: start and length in seconds, lane, share from 0 to 1, and what it says, which is escaped.
+        names: of lanes that have one, which stand beside them where lanes are high enough.
         seconds: the time that the picture is wide.
         says: the picture in words.
     """
     scale = (_WIDTH - _LEFT - _RIGHT) / seconds
     lane_count = min(_MOST_LANES, 1 + max(lane for _, _, lane, _, _ in marks))
-    height = 18 if lane_count <= 12 else 8  # noqa: PLR2004  as many as fit on a screen
-    parts = []
+    is_high = lane_count <= 12  # noqa: PLR2004  as many as fit on a screen
+    height = 18 if is_high else 8
+    parts = [
+        f'<text x="{_LEFT - 6}" y="{4 + lane * height + 12}" text-anchor="end">{escape(_short(visible(name)))}</text>'
+        for lane, name in names.items()
+        if is_high
+    ]
     for start, length, lane, ratio, words in marks[:MOST_MARKS]:
         width = max(_LEAST_MARK, length * scale)
         left, top = min(_LEFT + start * scale, _WIDTH - _RIGHT - width), 4 + lane % _MOST_LANES * height

@@ -120,7 +120,9 @@ def stacked(
     bars_of = []
     for place, (night, (whole, part)) in enumerate(zip(nights, amounts, strict=True)):
         title = f"{night}: {shown(whole)} in I/O, of which {shown(part)} {part_words}"
-        bars_of.append(Markup("<g>{}{}</g>").format(_bar(place, whole / most, title, "in-io"), _marked(place, part / most, title)))
+        bars_of.append(
+            Markup("<g>{}{}</g>").format(_bar(place, whole / most, title, "in-io"), _marked(place, part / most, title))
+        )
     return Markup(
         '<svg class="nights tall" viewBox="0 0 {} {}" preserveAspectRatio="none" role="img" aria-label="{}">{}</svg>'
     ).format(len(nights), _HEIGHT, label, Markup("").join(bars_of))

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from browser import chromium
 from hypothesis import given
 from hypothesis import strategies as st
 from outline import Outline
@@ -91,6 +92,8 @@ def test_processes_of_one_command_are_one_launch(iomine, pipeline: Path, tmp_pat
     page = _page(iomine, pipeline, "77", tmp_path)
     assert "30 launches." in page
     assert 30 == page.count('<rect class="whole"')
+    # They run one after the other, so there is one lane, which has the program's name.
+    assert ["solve"] == re.findall('text-anchor="end">([^<]*)</text>', page)
 
 
 @given(cluster=st.text(min_size=1, max_size=20), job_id=st.text(min_size=1, max_size=20))
@@ -118,3 +121,16 @@ def test_only_launches_with_findings_are_linked(iomine, pipeline: Path, tmp_path
         linked[job_id] = set(re.findall(r'href="([0-9a-f]{16})[.]html', page))
     assert {"77": {f"{number:016x}" for number in range(30)}, "88": set()} == linked
     assert f"<code>{100:016x}</code>" in page
+
+
+def test_launches_of_long_names_fit_a_screen(iomine, warehouse_of, tmp_path: Path) -> None:
+    """A table of launches is as wide as the page: costs are read without moving it sideways."""
+    programs = [_log(number, "66", 100 * number, 64) | {"application": "multiprocessing.resource_tracker"} for number in range(2)]
+    small = warehouse_of(log=programs, verdict=[_finding(0, 0.5), _finding(1, 0.5)])
+    _page(iomine, small, "66", tmp_path)
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.goto((tmp_path / "job.html").as_uri())
+        assert page.evaluate(
+            "(({offsetWidth, parentElement}) => offsetWidth <= parentElement.clientWidth)(document.querySelector('#run table'))"
+        )
