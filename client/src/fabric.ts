@@ -465,7 +465,8 @@ function stateOf(hash: string, fabric: Fabric): State {
     span: Number(SPANS.find(([count]) => Number(count) * 10 === Number(asked.get("minutes")))?.[0] ?? 1),
     metric: METRICS.find((name) => name === asked.get("metric")) ?? DEFAULT.metric,
     job: job?.key ?? NO_JOB,
-    least: CLASSES.find(([name]) => name === asked.get("class"))?.[0] ?? DEFAULT.least,
+    // Where nothing is known of links, none is busy, and a picture without links says nothing.
+    least: CLASSES.find(([name]) => name === asked.get("class"))?.[0] ?? (fabric.about.night ? DEFAULT.least : "all"),
     isEach: asked.get("links") === "each",
     hosts: asked.get("hosts") === "all" ? "all" : "folded",
     glyphs: (["none", "room", "all"] as const).find((name) => name === asked.get("glyphs")) ?? DEFAULT.glyphs,

@@ -9,8 +9,10 @@ const LEAST_GLYPH = 6;
 const PICK = 5;
 /** Of names: pixels high, signs long, and how many there are at most. */
 const NAME_HEIGHT = 12;
-const NAME_SIGNS = 18;
+const NAME_SIGNS = 28;
 const MOST_NAMES = 200;
+/** As many ends of the highest lines are named on devices of any size. */
+const NAMED_ENDS = 6;
 /** Pixels between parallel lines. */
 const APART = 3;
 /** Room around the picture, for a name below it. */
@@ -288,7 +290,9 @@ export class FabricPicture {
     // Where nothing is known, the shade is the highest number.
     const height = (line: number): number => (shades[line]! < SHADES ? shades[line]! : -1);
     const lines = Array.from(shades.keys()).sort((one, other) => height(other) - height(one));
-    const order = new Set([...lines.flatMap((line) => [scene.from[line]!, scene.to[line]!]), ...scene.things]);
+    const ends = (those: number[]): number[] => those.flatMap((line) => [scene.from[line]!, scene.to[line]!]);
+    const order = new Set([...ends(lines), ...scene.things]);
+    const highest = new Set(ends(lines.filter((line) => height(line) >= 0)).slice(0, NAMED_ENDS));
     const taken: { x: number; y: number; half: number }[] = [];
     const written: string[] = [];
     context.font = `${NAME_HEIGHT}px ${getComputedStyle(this.canvas).fontFamily}`;
@@ -296,7 +300,7 @@ export class FabricPicture {
     for (const thing of order) {
       if (written.length === MOST_NAMES) break;
       const radius = scene.radius[thing]! * this.scale;
-      if (radius < LEAST_GLYPH) continue;
+      if (radius < LEAST_GLYPH && !highest.has(thing)) continue;
       const point = this.pointOf(thing);
       const name = nameOf(thing);
       const text = name.length > NAME_SIGNS ? `${name.slice(0, NAME_SIGNS - 1)}…` : name;

@@ -318,7 +318,10 @@ def sentence_of(nights: Sequence[Row], causes: Sequence[Row]) -> str:
         return "No log of these nights is known."
     log_count = sum(row["log_count"] for row in nights)
     in_io, cost, facilitys = (_sum(nights, column) for column in ("io_core_hours", "cost_core_hours", "facility_cost_core_hours"))
-    said = f"{counted(log_count, 'run')} in {counted(len(nights), 'night')} spent {core_hours(in_io)} in I/O"
+    runs = f"{counted(log_count, 'run')} in {counted(len(nights), 'night')}"
+    if all(row["io_core_hours"] is None for row in nights):
+        return f"{runs}; how long their I/O took is not known."
+    said = f"{runs} spent {core_hours(in_io)} in I/O"
     if not cost:
         return f"{said}; nothing was found that costs any of it."
     share = f" ({percent(min(cost / in_io, 1))})" if in_io else ""

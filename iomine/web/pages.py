@@ -208,7 +208,9 @@ def dashboard(session: Session, window: Window, links: Links) -> str:
     """The dashboard of a window."""
     answers = {panel.name: _answer(session, panel, window) for panel in (*PANELS, *site_panels(session))}
     with_logs = [row for row in answers["nights"].rows if row["log_count"]]
-    sentences = (sentence_of(with_logs, answers["triggers"].rows), sentence_of_last(with_logs)) if with_logs else ()
+    # A panel that exceeded the limits knows nothing.
+    is_known = not answers["nights"].fault
+    sentences = (sentence_of(with_logs, answers["triggers"].rows), sentence_of_last(with_logs)) if is_known else ()
     return _render(
         "dashboard.html.j2",
         links,

@@ -162,6 +162,14 @@ def test_devices_are_named_where_there_is_room(browser: Any, small: str) -> None
         assert {cell.split(" ")[0] for cell in row.all_inner_texts()[:2]} <= set(narrow[:2])
 
 
+def test_fabric_without_counters_is_drawn_with_its_links(browser: Any, tmp_path: Path) -> None:
+    """Where nothing is known of links, all between switches are drawn, and no time can be chosen."""
+    publish(tmp_path, fat_tree(3, 2, 4), with_night=False)
+    with served(tmp_path) as address, shown(browser, f"{address}fabric") as page:
+        assert "6 of 18 links drawn." in settled(page)
+        assert not page.get_by_role("button", name="Replay").is_visible()
+
+
 def test_picture_keeps_its_form_on_paper(browser: Any, small: str) -> None:
     """Paper is narrower than the screen, and nothing draws anew for it."""
     with shown(browser, f"{small}fabric") as page:

@@ -12,7 +12,7 @@ from outline import HOSTILE
 
 from iomine.errors import LimitError
 from iomine.units import core_hours, counted
-from iomine.web.about import about_of
+from iomine.web.about import about_of, sentence_of
 from iomine.web.links import ServedLinks
 from iomine.web.pages import dashboard
 from iomine.web.panel import Panel
@@ -364,7 +364,7 @@ def test_dashboard_begins_with_what_was_lost(window: Window, session: Session) -
         row["night"]: row["cost_core_hours"] or 0.0 for row in reported(session, PANEL["nights"], window) if row["log_count"]
     }
     if not nights:
-        assert "core-hours in I/O;" not in text
+        assert "No log of these nights is known." in text
         return
     counts = counted(totals["log_count"], "run"), counted(totals["night_count"], "night")
     assert f"{counts[0]} in {counts[1]} spent {core_hours(3600 * totals['io_core_hours'])} in I/O;" in text
@@ -377,3 +377,12 @@ def test_dashboard_begins_with_what_was_lost(window: Window, session: Session) -
     else:
         assert f"Of that, the last night, {last}, lost " in text
         assert f"and the worst, {worst}, {said}." in text
+
+
+def test_time_that_is_not_known_is_not_said_to_be_small() -> None:
+    """Of logs whose time in I/O is not known, the sentence counts runs and nights alone."""
+    night = {"night": FIRST, "log_count": 2, "io_core_hours": None, "cost_core_hours": None}
+    assert "2 runs in 1 night; how long their I/O took is not known." == sentence_of([night], ())
+    assert "2 runs in 1 night spent 1 core-hour in I/O; nothing was found that costs any of it." == sentence_of(
+        [night | {"io_core_hours": 1.0}], ()
+    )
