@@ -286,13 +286,12 @@ export class FabricPicture {
   }
 
   /** Writes names below devices where there is room, the ends of the highest lines first; returns those written. */
-  private drawNames(context: CanvasRenderingContext2D, { scene, shades, nameOf }: Drawn, theme: FabricTheme): string[] {
-    // Where nothing is known, the shade is the highest number.
-    const height = (line: number): number => (shades[line]! < SHADES ? shades[line]! : -1);
-    const lines = Array.from(shades.keys()).sort((one, other) => height(other) - height(one));
+  private drawNames(context: CanvasRenderingContext2D, { scene, nameOf }: Drawn, theme: FabricTheme): string[] {
+    const height = (line: number): number => (Number.isNaN(scene.value[line]!) ? -1 : scene.value[line]!);
+    const lines = Array.from(scene.value.keys()).sort((one, other) => height(other) - height(one));
     const ends = (those: number[]): number[] => those.flatMap((line) => [scene.from[line]!, scene.to[line]!]);
     const order = new Set([...ends(lines), ...scene.things]);
-    const highest = new Set(ends(lines.filter((line) => height(line) >= 0)).slice(0, NAMED_ENDS));
+    const highest = new Set(ends(lines.filter((line) => height(line) > 0)).slice(0, NAMED_ENDS));
     const taken: { x: number; y: number; half: number }[] = [];
     const written: string[] = [];
     context.font = `${NAME_HEIGHT}px ${getComputedStyle(this.canvas).fontFamily}`;
