@@ -158,6 +158,15 @@ def test_pages_can_be_read_by_all(browser: Any, address: str, path: str, scheme:
         assert page.locator("svg[role=img]:not([aria-label])").count() == 0
 
 
+def test_tables_of_the_dashboard_fit_on_paper(browser: Any, address: str) -> None:
+    """Paper cannot be moved sideways: no table is wider than a page of A4, but that of a hostile user's name of one word."""
+    with tab(browser, address, viewport={"width": 718, "height": 1000}) as page:
+        page.emulate_media(media="print")
+        wide = "(each) => each.offsetWidth > document.body.clientWidth"
+        found = f"[...document.querySelectorAll('table')].filter({wide}).map((each) => each.closest('section').id)"
+        assert {"regressions"} >= set(page.evaluate(found))
+
+
 def test_site_opens_from_files(browser: Any, session: Session, facility: Facility, tmp_path: Path) -> None:
     """From a file system too, the dashboard has its style, and its numbers lead to their rows and back."""
     write_site(session, window_of(session, []), tmp_path / "site", tmp_path / "none", most=1000, only_window=False)
