@@ -19,6 +19,10 @@ def client(tmp_path_factory):
         pytest.skip("Node and npm are not here: they rebuild the client, and nothing else needs them")
     copy = tmp_path_factory.mktemp("client") / "client"
     shutil.copytree(CLIENT, copy, ignore=shutil.ignore_patterns("node_modules"))
+    # Its tests read the colours of reports.
+    style = Path("iomine") / "report" / "templates" / "report.css"
+    (copy.parent / style).parent.mkdir(parents=True)
+    shutil.copy(REPO / style, copy.parent / style)
     command = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"]
     installed = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
     if installed.returncode:
