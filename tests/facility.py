@@ -124,7 +124,7 @@ def _verdicts(dice: random.Random, log: Row) -> Iterator[Row]:
             "ruleset": dice.choice(("iomine", "iomine", "drishti")), "level": dice.choice(("high", "warn", "info")),
             "value": 0.5, "bar": 0.1, "trigger_version": "1", "evidence": "bins", "finding": f"{code} in {log['app']}.",
             "advice": "Write more.", "cost_core_seconds": cost, "charged_core_seconds": cost and cost / 2,
-            "is_facilitys": code == "LUSTRE-101",
+            "is_facility_cause": code == "LUSTRE-101",
         }  # fmt: skip
 
 

@@ -33,7 +33,7 @@ _COLUMNS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
     },
     "findings": _KEY
     | {"code": _TEXT, "level": _TEXT, "finding": _TEXT, "advice": _TEXT, "evidence": _TEXT, "cost_core_seconds": _NUMBER}
-    | {"charged_core_seconds": _NUMBER, "idle_core_seconds": _NUMBER, "cause_code": _TEXT, "is_facilitys": _BOOL},
+    | {"charged_core_seconds": _NUMBER, "idle_core_seconds": _NUMBER, "cause_code": _TEXT, "is_facility_cause": _BOOL},
     "job_weather": _KEY
     | {
         "weather_verdict": _TEXT,

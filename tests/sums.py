@@ -8,7 +8,7 @@ from typing import Any
 from iomine.digest.known import Scope, gather
 from iomine.digest.sentences import opening
 from iomine.report import facts
-from iomine.report.causes import causes_of, charged, is_facilitys
+from iomine.report.causes import causes_of, charged, is_facility_cause
 from iomine.units import core_hours
 from iomine.views.query import ask as ask_catalog
 from iomine.web.panels import PANELS
@@ -19,7 +19,7 @@ _LOGS = """
 SELECT
     cluster, night, log_id, "user", uid, app, io_core_seconds, run_core_seconds, is_excused,
     sum(charged_core_seconds) AS charged_core_seconds, max(cost_core_seconds) AS highest_cost,
-    sum(charged_core_seconds) FILTER (is_facilitys) AS facility_core_seconds
+    sum(charged_core_seconds) FILTER (is_facility_cause) AS facility_core_seconds
 FROM logs
 LEFT JOIN (
     SELECT
@@ -28,7 +28,7 @@ LEFT JOIN (
             AS is_excused
     FROM job_weather
 ) USING (cluster, night, log_id)
-LEFT JOIN (SELECT cluster, night, log_id, charged_core_seconds, cost_core_seconds, is_facilitys FROM findings)
+LEFT JOIN (SELECT cluster, night, log_id, charged_core_seconds, cost_core_seconds, is_facility_cause FROM findings)
     USING (cluster, night, log_id)
 GROUP BY ALL
 """
@@ -64,7 +64,7 @@ def _of_logs(ask: Any, logs: list[Row]) -> list[object]:
         log = by_id[of_log.log["log_id"]]
         reported = charged(of_log.findings)
         causes = causes_of(of_log.findings, log["run_core_seconds"])
-        facilitys = sum(cause.cost_core_seconds or 0.0 for cause in causes if is_facilitys(cause.lead["code"]))
+        facilitys = sum(cause.cost_core_seconds or 0.0 for cause in causes if is_facility_cause(cause.lead["code"]))
         said = (("charged_core_seconds", reported), ("facility_core_seconds", facilitys))
         wrong += [(log["log_id"], "report", name, sum_, log[name]) for name, sum_ in said if _digits(sum_) != _digits(log[name])]
     return wrong
@@ -97,11 +97,11 @@ def _of_mails(ask: Any, logs: list[Row]) -> list[object]:
     own: dict[str, float] = defaultdict(float)
     facilitys: dict[str, float] = defaultdict(float)
     for row in ask(
-        'SELECT cluster, log_id, lineage_id, "user", code, charged_core_seconds, is_facilitys FROM findings'
+        'SELECT cluster, log_id, lineage_id, "user", code, charged_core_seconds, is_facility_cause FROM findings'
     ).to_pylist():
         excused = any(log["is_excused"] for log in logs if log["log_id"] == row["log_id"])
         if row["user"] and not excused and (row["cluster"], row["lineage_id"], row["code"]) not in gone:
-            (facilitys if row["is_facilitys"] else own)[row["user"]] += row["charged_core_seconds"] or 0.0
+            (facilitys if row["is_facility_cause"] else own)[row["user"]] += row["charged_core_seconds"] or 0.0
     wrong: list[object] = []
     for user in own.keys() | facilitys.keys():
         known_of, expected = known[user], (own[user], facilitys[user])

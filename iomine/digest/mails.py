@@ -31,7 +31,7 @@ from iomine.digest.sentences import (
 )
 from iomine.digest.words import full_day, one_line, span
 from iomine.post.model import Entry, Mail, Subject
-from iomine.report.causes import is_facilitys
+from iomine.report.causes import is_facility_cause
 from iomine.report.facts import Place, title_of
 from iomine.units import core_hours, counted
 from iomine.views.answers import Ask, Row, rows_of
@@ -242,7 +242,7 @@ def _subject(chosen: _Chosen, first: date, last: date, kind: str) -> str:
 
 
 def _news(causes: Sequence[Cause], better: Sequence[Better]) -> str:
-    if own := [cause for cause in causes if not is_facilitys(cause.lead.code)]:
+    if own := [cause for cause in causes if not is_facility_cause(cause.lead.code)]:
         which = "" if len(own) == 1 else "the costliest "
         return f"{counted(len(own), 'thing')} to change, {which}{core_hours(own[0].own_core_seconds)}"
     if causes:

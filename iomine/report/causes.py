@@ -95,10 +95,10 @@ def _cause(code: str, signs: Rows, run_core_seconds: float | None) -> Cause:
     return Cause.of(lead, tuple(sign for sign in signs if sign is not lead), cost, idle, run_core_seconds)
 
 
-def is_facilitys(code: str) -> bool:
+def is_facility_cause(code: str) -> bool:
     """Whether what a finding is about is the facility's to mend, and not the user's."""
     trigger = find_trigger(code)
-    return trigger is not None and trigger.is_facilitys
+    return trigger is not None and trigger.is_facility_cause
 
 
 def core_time(core_seconds: float | None, run_core_seconds: float | None) -> str:
@@ -194,9 +194,9 @@ def outcome(run_core_seconds: float | None, causes: Sequence[Cause], unknown_cou
         left = f"; {counted(unknown_count, 'question')} could not be answered" if unknown_count else ""
         return f"{nothing}{left}."
     whole = sum(cause.cost_core_seconds or 0.0 for cause in causes)
-    own = [cause for cause in large if not is_facilitys(cause.lead["code"])]
+    own = [cause for cause in large if not is_facility_cause(cause.lead["code"])]
     said = [_to_mend(own, whole, run_core_seconds)] if own else []
-    if others := [_begun_small(cause.lead["title"]) for cause in large if is_facilitys(cause.lead["code"])]:
+    if others := [_begun_small(cause.lead["title"]) for cause in large if is_facility_cause(cause.lead["code"])]:
         said.append(f"For the facility to mend, not for the user: {'; '.join(others)}.")
     return " ".join(said)
 

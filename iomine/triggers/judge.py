@@ -78,8 +78,8 @@ def judge_sql(
     sources.append(f"judged AS MATERIALIZED ({judged_sql(triggers, failed, silent)})")
     # What has no cost is a cause of its own, unless it is a sign of another's.
     cause = "coalesce(blamed.lead_code, blamed_cause.lead_code, cause_code, code)"
-    facilitys = ", ".join(quoted(trigger.code) for trigger in triggers if trigger.is_facilitys) or "''"
-    of_findings = {"cause_code": cause, "is_facilitys": f"{cause} IN ({facilitys})"}
+    facilitys = ", ".join(quoted(trigger.code) for trigger in triggers if trigger.is_facility_cause) or "''"
+    of_findings = {"cause_code": cause, "is_facility_cause": f"{cause} IN ({facilitys})"}
     named = {name: f"CASE WHEN advice IS NOT NULL THEN {value} END AS {name}" for name, value in of_findings.items()}
     columns = ", ".join(named.get(name, name) for name in ("cluster", "night", *table("verdict").columns))
     sources += [f"claimed AS MATERIALIZED ({claimed_sql(triggers, 'core.cost_claim', where)})", CHARGED, *CAUSES]

@@ -223,7 +223,7 @@ class Trigger:
         high: raises the level of a fired verdict to high when it holds.
         cost: the metric of core-seconds that ranks spent in the requests that a finding is about.
         idle: the metric of core-seconds in which other ranks stood idle meanwhile, which are no part of the cost.
-        is_facilitys: whether what it finds is the facility's to mend, and nothing that a user can change.
+        is_facility_cause: whether what it finds is the facility's to mend, and nothing that a user can change.
         sign_of: codes of findings with a cost, of which it is a sign where their log has one, the first before all others; for a
             trigger without a cost, which is otherwise a cause of its own.
         evidence: the text column of the view that says what the metrics were worked out from.
@@ -254,7 +254,7 @@ class Trigger:
     high: Above | None = None
     cost: str | None = None
     idle: str | None = None
-    is_facilitys: bool = False
+    is_facility_cause: bool = False
     sign_of: tuple[str, ...] = ()
     evidence: str | None = None
     settings: tuple[Setting, ...] = ()

@@ -20,7 +20,7 @@ _JOBS: Final = tuple(
 _WORST: Final = 10
 # What no user can change.
 FACILITYS: Final = "Of that the facility's"
-_FACILITYS: Final = (equals("is_facilitys", True),)
+_FACILITYS: Final = (equals("is_facility_cause", True),)
 _APPLICATION: Final[Drill] = named("application", "application")
 _TARGET: Final[Drill] = named("target", "target")
 _MOUNT: Final[Drill] = rows_with("mount_usage", (), "-night", "mount", "fs_type")

@@ -6,7 +6,7 @@
 WITH per_log AS (
     SELECT
         cluster, night, log_id, COUNT(*) AS findings, SUM(charged_core_seconds ORDER BY code) AS cost,
-        SUM(charged_core_seconds * is_facilitys::INTEGER ORDER BY code) AS facility_cost
+        SUM(charged_core_seconds * is_facility_cause::INTEGER ORDER BY code) AS facility_cost
     FROM main.findings
     GROUP BY ALL
 ),

@@ -63,7 +63,7 @@ VERDICTS = {
     ),
     **defined(
         Kind.FLAG,
-        is_facilitys=(
+        is_facility_cause=(
             "Whether the cause of the finding is the facility's to mend, such as a slow OST, and nothing that the user can "
             "change. NULL where nothing was found."
         ),

@@ -31,7 +31,7 @@ VERDICT = Table(
     (
         *("log_id", "ruleset", "code", "level", "state", "value", "bar", "trigger_version", "evidence"),
         *("finding", "advice", "cost_core_seconds", "charged_core_seconds", "idle_core_seconds", "cause_code"),
-        *("is_facilitys", "reason"),
+        *("is_facility_cause", "reason"),
     ),
     grain=("log_id", "ruleset", "code"),
 )

@@ -13,11 +13,11 @@ WITH over AS (
 SELECT
     recipient, cluster, night, log_id, job_id, "user", application, code, level,
     cost_core_seconds + coalesce(idle_core_seconds, 0) AS cost_core_seconds, idle_core_seconds, charged_core_seconds, cause_code,
-    is_facilitys, run_core_seconds, run_seconds, nprocs
+    is_facility_cause, run_core_seconds, run_seconds, nprocs
 -- Runs that others made slow, or unexplained slow runs, say little about a program; and findings that are over need no mail.
 FROM (SELECT * FROM run WHERE NOT is_excused AND NOT is_unexplained)
 JOIN (
-    SELECT cluster, night, log_id, code, level, cost_core_seconds, idle_core_seconds, charged_core_seconds, cause_code, is_facilitys
+    SELECT cluster, night, log_id, code, level, cost_core_seconds, idle_core_seconds, charged_core_seconds, cause_code, is_facility_cause
     FROM main.findings
     WHERE night BETWEEN $earliest_night::DATE AND $last_night::DATE
 ) USING (cluster, night, log_id)

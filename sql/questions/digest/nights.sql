@@ -7,7 +7,7 @@
 SELECT
     recipient, "user", night, count(DISTINCT (cluster, log_id)) AS run_count,
     sum(charged_core_seconds ORDER BY cluster, log_id, code) AS cost_core_seconds,
-    sum(charged_core_seconds * is_facilitys::INTEGER ORDER BY cluster, log_id, code) AS facility_cost_core_seconds
+    sum(charged_core_seconds * is_facility_cause::INTEGER ORDER BY cluster, log_id, code) AS facility_cost_core_seconds
 FROM fired
 GROUP BY ALL
 ORDER BY ALL

@@ -11,7 +11,7 @@ SELECT
     sum(cost_core_seconds ORDER BY log_id) AS cost_core_seconds,
     sum(idle_core_seconds ORDER BY log_id) AS idle_core_seconds,
     sum(charged_core_seconds ORDER BY log_id) AS charged_core_seconds,
-    sum(charged_core_seconds * is_facilitys::INTEGER ORDER BY log_id) AS facility_cost_core_seconds,
+    sum(charged_core_seconds * is_facility_cause::INTEGER ORDER BY log_id) AS facility_cost_core_seconds,
     -- What that was for a rank, on average; and of these runs, how long those were whose cost is known.
     sum(charged_core_seconds / nullif(nprocs, 0) ORDER BY log_id) AS charged_rank_seconds,
     sum(run_seconds ORDER BY log_id) FILTER (cost_core_seconds IS NOT NULL) AS run_seconds,

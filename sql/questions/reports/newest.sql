@@ -14,7 +14,7 @@ found AS (
     SELECT
         coalesce("user", uid::VARCHAR) AS "user", night, cluster, log_id, job_id, application, count(*) AS finding_count,
         sum(charged_core_seconds ORDER BY code) AS cost_core_seconds,
-        sum(charged_core_seconds * is_facilitys::INTEGER ORDER BY code) AS facility_cost_core_seconds
+        sum(charged_core_seconds * is_facility_cause::INTEGER ORDER BY code) AS facility_cost_core_seconds
     FROM main.findings
     SEMI JOIN newest USING (cluster, night)
     -- A list of a user's runs names none that another may have written.

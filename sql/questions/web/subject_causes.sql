@@ -7,7 +7,7 @@
 WITH per_log AS (
     SELECT
         coalesce(cause_code, code) AS code, cluster, night, log_id, sum(charged_core_seconds) AS charged_core_seconds,
-        sum(charged_core_seconds * is_facilitys::INTEGER) AS facility_core_seconds
+        sum(charged_core_seconds * is_facility_cause::INTEGER) AS facility_core_seconds
     FROM main.findings
     SEMI JOIN subject_run USING (cluster, night, log_id)
     WHERE night BETWEEN $since AND $until

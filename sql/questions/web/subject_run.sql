@@ -42,7 +42,7 @@ run AS (
 found AS (
     SELECT
         cluster, night, log_id, count(*) AS finding_count, sum(charged_core_seconds ORDER BY code) AS cost_core_seconds,
-        sum(charged_core_seconds * is_facilitys::INTEGER ORDER BY code) AS facility_cost_core_seconds
+        sum(charged_core_seconds * is_facility_cause::INTEGER ORDER BY code) AS facility_cost_core_seconds
     FROM main.findings
     WHERE night BETWEEN $since AND $until
     GROUP BY ALL

@@ -19,7 +19,7 @@ def _log(log_id: str, night: dt.date, user: str = "ann", **values: object) -> di
 def _verdict(
     log_id: str, night: dt.date, code: str, cost: float | None, state: str = "fired", **values: object
 ) -> dict[str, object]:
-    usual = {"ruleset": "iomine", "level": "high", "charged_core_seconds": cost, "is_facilitys": code == "POSIX-301"}
+    usual = {"ruleset": "iomine", "level": "high", "charged_core_seconds": cost, "is_facility_cause": code == "POSIX-301"}
     return usual | {"log_id": log_id, "night": night, "code": code, "cost_core_seconds": cost, "state": state} | values
 
 

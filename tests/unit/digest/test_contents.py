@@ -246,8 +246,8 @@ def test_what_the_facility_has_to_mend_is_apart():
     ]
     reported = tables(runs, [])
     for row in reported["findings"]:
-        row["is_facilitys"] = row["night"] == NIGHTS[1]
-        row["cause_code"] = "LUSTRE-203" if row["is_facilitys"] else row["code"]
+        row["is_facility_cause"] = row["night"] == NIGHTS[1]
+        row["cause_code"] = "LUSTRE-203" if row["is_facility_cause"] else row["code"]
     mail = all_mails(database(reported), since(FIRST, NIGHTS[-1]))["ada"]
     said = " ".join(mail.text.split())
     assert "what was found in your runs cost 1 core-hour, most of it on 1 April. " in said
@@ -257,7 +257,7 @@ def test_what_the_facility_has_to_mend_is_apart():
     project = all_mails(database(reported), replace(since(FIRST, NIGHTS[-1]), whose="project"))["chem"]
     assert "- ada: 1 core-hour in 3 runs" in project.text
 
-    reported["findings"] = [row for row in reported["findings"] if row["is_facilitys"]]
+    reported["findings"] = [row for row in reported["findings"] if row["is_facility_cause"]]
     mail = all_mails(database(reported), since(FIRST, NIGHTS[-1]))["ada"]
     said = " ".join(mail.text.split())
     assert "in the nights of 1 to 4 April 2024. What the facility has to mend cost 5.25 core-hours." in said

@@ -58,7 +58,7 @@ def costs(facility: Facility, whose: Collection[bool] = (True, False)) -> dict[s
     """What findings are charged with, of each log: those that are the facility's, those that are not, or all."""
     found: dict[str, float] = defaultdict(float)
     for each in facility.findings:
-        found[each["log_id"]] += each["charged_core_seconds"] or 0.0 if each["is_facilitys"] in whose else 0.0
+        found[each["log_id"]] += each["charged_core_seconds"] or 0.0 if each["is_facility_cause"] in whose else 0.0
     return found
 
 

@@ -60,7 +60,7 @@ def test_verdict_carries_all_that_the_lake_keeps(judge) -> None:
         "charged_core_seconds": None,
         "idle_core_seconds": None,
         "cause_code": "TEST-001",
-        "is_facilitys": False,
+        "is_facility_cause": False,
         "reason": None,
     }
     assert expected == verdict
@@ -130,11 +130,11 @@ def test_finding_that_knows_who_is_to_blame_is_a_sign_of_that_finding(judge) -> 
     assert expected == found
     # A cause is the facility's, with all its signs, if it is called by what the facility has to mend.
     facilitys = [
-        {each["is_facilitys"] for each in verdicts if each["log_id"] == f"log{number}" and each["cause_code"]}
+        {each["is_facility_cause"] for each in verdicts if each["log_id"] == f"log{number}" and each["cause_code"]}
         for number in range(4)
     ]
     assert [{True}, {False}, {False}, {False}] == facilitys
-    assert {None} == {each["is_facilitys"] for each in verdicts if not each["cause_code"]}
+    assert {None} == {each["is_facility_cause"] for each in verdicts if not each["cause_code"]}
 
 
 def test_what_explains_stragglers_needs_no_cost_to_give_its_code_to_their_cause(judge) -> None:

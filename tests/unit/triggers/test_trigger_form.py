@@ -226,7 +226,7 @@ def test_view_has_what_the_trigger_asks_for(trigger: Trigger) -> None:
 def test_blame_is_the_facilitys(trigger: Trigger) -> None:
     """A finding is a sign only of what is the facility's to mend."""
     for instead in trigger.instead:
-        assert instead.sign_of is None or TRIGGERS[instead.sign_of].is_facilitys
+        assert instead.sign_of is None or TRIGGERS[instead.sign_of].is_facility_cause
 
 
 @pytest.mark.parametrize("trigger", [pytest.param(trigger, id=code) for code, trigger in TRIGGERS.items() if trigger.settings])

@@ -50,7 +50,7 @@ def costs(facility: Facility, *, facilitys: bool = False) -> dict[str, float | N
     found: dict[str, list[float]] = defaultdict(list)
     for each in facility.findings:
         charge = each["charged_core_seconds"]
-        found[each["log_id"]] += [] if charge is None else [charge if each["is_facilitys"] or not facilitys else 0.0]
+        found[each["log_id"]] += [] if charge is None else [charge if each["is_facility_cause"] or not facilitys else 0.0]
     return {log_id: sum(parts) if parts else None for log_id, parts in found.items()}
 
 

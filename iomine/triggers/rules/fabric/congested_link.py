@@ -19,7 +19,7 @@ TRIGGER = Trigger(
     code="FABRIC-102",
     view="log_fabric_profile",
     level=Level.WARN,
-    is_facilitys=True,
+    is_facility_cause=True,
     all_of=(
         Above(
             "congested_slot_ratio", 0.49, why="Our own choice: half of the time in I/O or more, also of two times ten minutes."

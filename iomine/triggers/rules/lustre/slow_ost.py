@@ -34,7 +34,7 @@ TRIGGER = Trigger(
     code="LUSTRE-203",
     view="log_ost_profile",
     level=Level.HIGH,
-    is_facilitys=True,
+    is_facility_cause=True,
     all_of=(
         Above("slow_ost_count", 0, why="Our own choice: one is enough to delay all who wait for its ranks."),
         Above(
