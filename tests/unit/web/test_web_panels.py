@@ -381,7 +381,7 @@ def test_dashboard_begins_with_what_was_lost(window: Window, session: Session) -
 
 def test_time_that_is_not_known_is_not_said_to_be_small() -> None:
     """Of logs whose time in I/O is not known, the sentence counts runs and nights alone."""
-    night = {"night": FIRST, "log_count": 2, "io_core_hours": None, "cost_core_hours": None}
+    night = {"night": FIRST, "log_count": 2, "io_core_hours": None, "cost_core_hours": None, "facility_cost_core_hours": None}
     assert "2 runs in 1 night; how long their I/O took is not known." == sentence_of([night], ())
     assert "2 runs in 1 night spent 1 core-hour in I/O; nothing was found that costs any of it." == sentence_of(
         [night | {"io_core_hours": 1.0}], ()
