@@ -37,7 +37,7 @@ SELECT
     -- No data, no ratio: a zero would look like a clean bill of health.
     -- Bytes of other layers that are not known would make the share smaller.
     CASE
-        WHEN log.read_bytes + log.write_bytes IS NOT NULL AND lacks_others IS DISTINCT FROM TRUE
+        WHEN log.read_bytes IS NOT NULL AND log.write_bytes IS NOT NULL AND lacks_others IS DISTINCT FROM TRUE
             THEN stdio_bytes / NULLIF(moved_bytes, 0)
     END AS data_stdio_ratio, stdio_core_seconds, stdio_path,
     io_core_seconds, CASE WHEN io_core_seconds <= run_seconds * nprocs THEN io_core_seconds / NULLIF(run_seconds * nprocs, 0) END AS io_ratio,
