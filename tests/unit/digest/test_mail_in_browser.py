@@ -63,6 +63,7 @@ def _mail() -> Mail:
     findings = [
         log
         | {"code": code, "level": "high", "finding": text, "advice": f"Write {path} in larger pieces.", "cost_core_seconds": 9e4}
+        | {"charged_core_seconds": 9e4}
         for log in logs
         for code in ("POSIX-102", "LUSTRE-101")
     ]

@@ -82,7 +82,8 @@ def test_number_leads_to_its_rows(browser: Any, address: str, facility: Facility
         page.get_by_text("The same as a table").click()
         count = number(row.locator("td").nth(1))
         row.locator("td").nth(1).locator("a").click()
-        assert f"All {count:.0f} rows, by charged_core_seconds, the highest first." in page.inner_text("main")
+        order = "by charged_core_seconds, the highest first, then by cost_core_seconds, the highest first"
+        assert f"All {count:.0f} rows, {order}." in page.inner_text("main")
         findings = [each for each in facility.findings if str(each["night"]) == night]
         costs = [float(cell.get_attribute("value")) for cell in page.locator("tbody td:nth-child(6) data").all()]
         assert len(findings) == count == page.locator("tbody tr").count()
