@@ -44,9 +44,11 @@ _LEAST_MARK: Final = 1.5
 # How high a file's lane is, and how many signs of its name are shown beside it.
 _LIFELINE: Final = 16
 _SHORT_NAME: Final = 12
-# Marks of launches in one picture, and lanes of them; more look all the same.
+# Marks of launches in one picture; more look all the same.
 MOST_MARKS: Final = 1000
-_MOST_LANES: Final = 48
+# How high lanes of launches are together if there are many; each is then as thin as it must be.
+_LANES_HEIGHT: Final = 384
+_LANE_GAP: Final = 2
 # Classes of a direction that have a colour of their own; the next have these again, in lanes of their own.
 _COLORS: Final = 3
 # Parts of a class's time, as its rows have them.
@@ -429,26 +431,28 @@ def marks_by_time(
         says: the picture in words.
     """
     scale = (_WIDTH - _LEFT - _RIGHT) / seconds
-    lane_count = min(_MOST_LANES, 1 + max(lane for _, _, lane, _, _ in marks))
+    marks = marks[:MOST_MARKS]
+    lane_count = 1 + max(lane for _, _, lane, _, _ in marks)
     is_high = lane_count <= 12  # noqa: PLR2004  as many as fit on a screen
-    height = 18 if is_high else 8
+    height = 18.0 if is_high else min(8.0, _LANES_HEIGHT / lane_count)
+    # Thin lanes have no gaps, which would be wider than what is drawn, nor smoothed edges, which would look like stripes.
+    drawn, edges = (height - _LANE_GAP, "") if height > 2 * _LANE_GAP else (height + 0.5, ' shape-rendering="crispEdges"')
     parts = [
-        f'<text x="{_LEFT - 6}" y="{4 + lane * height + 12}" text-anchor="end">{escape(_short(visible(name)))}</text>'
+        f'<text x="{_LEFT - 6}" y="{16 + lane * height:.0f}" text-anchor="end">{escape(_short(visible(name)))}</text>'
         for lane, name in names.items()
         if is_high
     ]
-    for start, length, lane, ratio, words in marks[:MOST_MARKS]:
+    for start, length, lane, ratio, words in marks:
         width = max(_LEAST_MARK, length * scale)
-        left, top = min(_LEFT + start * scale, _WIDTH - _RIGHT - width), 4 + lane % _MOST_LANES * height
+        left, top = min(_LEFT + start * scale, _WIDTH - _RIGHT - width), f"{4 + lane * height:.5g}"
         parts.append(
-            f'<g><title>{words}</title><rect class="whole" x="{left:.1f}" y="{top}" width="{width:.1f}" height="{height - 2}"/>'
-            f'<rect class="part" x="{left:.1f}" y="{top}" width="{width * ratio:.1f}" height="{height - 2}"/></g>'
+            f'<g><title>{words}</title><rect class="whole" x="{left:.1f}" y="{top}" width="{width:.1f}" height="{drawn:.4g}"/>'
+            f'<rect class="part" x="{left:.1f}" y="{top}" width="{width * ratio:.1f}" height="{drawn:.4g}"/></g>'
         )
-    bottom = 4 + lane_count * height
+    bottom = round(4 + lane_count * height)
     parts += _time_axis(seconds, bottom)
-    return Markup(  # noqa: S704  what is escaped, and numbers and words of ours
-        f'<svg class="run launches" viewBox="0 0 {_WIDTH} {bottom + 24}" role="img" aria-label="{says}">{"".join(parts)}</svg>'
-    )
+    about = f'viewBox="0 0 {_WIDTH} {bottom + 24}" role="img" aria-label="{says}"{edges}'
+    return Markup(f'<svg class="run launches" {about}>{"".join(parts)}</svg>')  # noqa: S704  what is escaped, and ours
 
 
 def class_color(classes: Sequence[Row]) -> dict[int, str]:

@@ -5,15 +5,18 @@ import email
 import email.policy
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browser import chromium
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from outline import Outline
 
-from iomine.report.job import job_of_page, job_page_name
+from iomine.report.job import Job, JobPlace, job_of_page, job_page_name
+from iomine.report.job_page import launches_picture
 from iomine.units import core_hours
 
 START = dt.datetime(2024, 4, 18, 8, tzinfo=dt.UTC)
@@ -121,6 +124,28 @@ def test_only_launches_with_findings_are_linked(iomine, pipeline: Path, tmp_path
         linked[job_id] = set(re.findall(r'href="([0-9a-f]{16})[.]html', page))
     assert {"77": {f"{number:016x}" for number in range(30)}, "88": set()} == linked
     assert f"<code>{100:016x}</code>" in page
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(0, 99), st.integers(1, 99)), min_size=1, max_size=40), st.integers(0, 100))
+def test_launches_that_ran_at_the_same_time_do_not_hide_each_other(spans: list[tuple[int, int]], at_once: int) -> None:
+    """However many ran at once, a launch has a lane of its own for as long as it ran."""
+    spans = [*spans, *[(50, 9)] * at_once]
+    launches: list[dict[str, Any]] = [
+        _log(number, "55", start, 1) | {"run_seconds": float(seconds)} for number, (start, seconds) in enumerate(spans)
+    ]
+    for launch in launches:
+        launch |= {"end_at": launch["start_at"] + dt.timedelta(seconds=launch["run_seconds"]), "run_core_seconds": 60.0}
+        launch |= {"cost_core_seconds": None}
+    launches.sort(key=lambda launch: launch["start_at"])
+    picture = launches_picture(Job(JobPlace("blue", "55", START.date(), START.date()), {}, launches, []))
+    marks = re.findall(r'<rect class="whole" x="([0-9.]+)" y="([0-9.]+)" width="([0-9.]+)"', picture)
+    assert len(launches) == len(marks)
+    lanes: dict[str, list[tuple[float, float]]] = {}
+    for left, top, width in marks:
+        lanes.setdefault(top, []).append((float(left), float(left) + float(width)))
+    # Coordinates are rounded to tenths, and a mark that begins at the end is moved to where it can be seen.
+    assert all(before <= left + 0.2 for ends in lanes.values() for (_, before), (left, _) in pairwise(sorted(ends)))
 
 
 def test_launches_of_long_names_fit_a_screen(iomine, warehouse_of, tmp_path: Path) -> None:
