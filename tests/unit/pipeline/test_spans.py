@@ -114,6 +114,25 @@ def test_what_takes_too_much_memory_is_judged_in_halves(tmp_path, scheduler, mon
     assert sweeping.state(tmp_path / "whole") == sweeping.state(tmp_path / "halves")
 
 
+def test_half_of_some_nights_is_judged_without_the_others(tmp_path, monkeypatch):
+    """Where memory is too little for two nights together, each has the rows of its own log."""
+    sweeping.judge_by_one(monkeypatch)
+    sweeping.write_no_reports(monkeypatch)
+    darshan = Path(find_spec("darshan").submodule_search_locations[0])
+    logs = tuple(next(darshan.rglob(name)) for name in ("noposixopens.darshan", "shane_macsio*.darshan"))
+    run(Settings(logs, tmp_path / "whole"))
+    judged_at_once = judge_room._judged_at_once
+
+    def judged(span, **others):
+        if len(span.nights) > 1:
+            raise LimitError("The query needs more memory.")
+        return judged_at_once(span, **others)
+
+    monkeypatch.setattr(judge_room, "_judged_at_once", judged)
+    run(Settings(logs, tmp_path / "halves"))
+    assert sweeping.state(tmp_path / "whole") == sweeping.state(tmp_path / "halves")
+
+
 def test_nights_judged_in_parts_are_judged_as_whole(tmp_path, scheduler, monkeypatch):
     """However few logs are judged at once, features and verdicts are the same, and judging again in parts changes none.
 
