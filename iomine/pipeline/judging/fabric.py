@@ -33,7 +33,7 @@ from iomine.derive.fabric_night import link_nights_of
 from iomine.lake import LakeFile, ParquetSink, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline.failures import FAILED, error_line
-from iomine.pipeline.judging.links import PORT_READINGS
+from iomine.pipeline.judging.links import PORT_READINGS, have_left
 from iomine.pipeline.judging.rollups import nights_of_jobs
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans
 from iomine.pipeline.judging.steps import Steps, Task
@@ -152,12 +152,13 @@ class _Fabric:
         self._show(_files(traffic))
         slotted = {day for night in nights for day in (night - timedelta(days=1), night)}
         slotted |= {day for file in (*old, *_files(traffic)) if file.table == "job_link" for day in _days(file)}
-        slots = yield self._tasks("link_slot", _Fabric._slots, slotted)
-        self._show(_files(slots))
         pictured = slotted | {night - timedelta(days=1) for night in nights}
+        left = {night for night in pictured if have_left(self._of("link_interval", night), self._of("link_slot", night))}
+        slots = yield self._tasks("link_slot", _Fabric._slots, slotted - left)
+        self._show(_files(slots))
         drawn = {file.night for file in new if file.table in _DRAWN and file.night}
         pictures = yield [
-            *self._tasks("link_night", _Fabric._night, pictured),
+            *self._tasks("link_night", _Fabric._night, pictured - left),
             *self._tasks("fabric_layout", _Fabric._layout, drawn),
         ]
         made = [*traffic, *slots, *pictures]

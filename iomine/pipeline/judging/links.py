@@ -76,6 +76,7 @@ def link_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Parti
         Files of the tables above; none where no fabric was read.
     """
     nights = set(touched)
+    left = _uncounted(there, nights)
     moved = [file for file in there if file.table == "job_link"]
     late = nights | {(cluster, night + timedelta(days=1)) for cluster, night in nights}
     after = {(cluster, night + timedelta(days=day)) for cluster, night in nights for day in range(_LONG_NIGHTS + 1)}
@@ -87,10 +88,35 @@ def link_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Parti
         tasks: list[Task] = []
         for view in views:
             given = {file.partition for file in there if file.table in READ[view][0] and file.partition}
-            found = [Span(cluster, (night,), 0) for cluster, night in sorted(given & (late if view in _OF_LOGS else nights))]
+            stays = {file.partition for file in there if file.table == view and file.partition in left}
+            wanted = late if view in _OF_LOGS else nights - stays
+            found = [Span(cluster, (night,), 0) for cluster, night in sorted(given & wanted)]
             tasks += _tasks(staging, view, replaced(there, made), found)
         made += chain.from_iterable((yield tasks))
     return made
+
+
+def have_left(intervals: Sequence[LakeFile], slots: Sequence[LakeFile]) -> bool:
+    """Whether slots say more than can be worked out again, since the intervals that they were made of are past their days.
+
+    Args:
+        intervals: files of `link_interval`, of one night.
+        slots: files of `link_slot`, of that night.
+    """
+    column = "counted_bytes"
+    return not intervals and any(
+        pq.read_table(file.path, columns=[column], partitioning=None)[column].null_count < file.row_count for file in slots
+    )
+
+
+def _uncounted(there: Iterable[LakeFile], nights: set[Partition]) -> set[Partition]:
+    """Those of the nights whose intervals have left: what was made of them stays."""
+    files: dict[str, dict[Partition, list[LakeFile]]] = {"link_interval": defaultdict(list), "link_slot": defaultdict(list)}
+    for file in there:
+        if file.table in files and file.partition in nights:
+            files[file.table][file.partition].append(file)
+    intervals, slots = files.values()
+    return {night for night in slots if have_left(intervals[night], slots[night])}
 
 
 def _tasks(staging: Path, view: str, there: Iterable[LakeFile], found: Iterable[Span]) -> list[Task]:

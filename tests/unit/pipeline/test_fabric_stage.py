@@ -173,6 +173,18 @@ def test_what_comes_late_is_taken_up(tmp_path: Path, table: str):
         assert rows_of(whole, each) == rows_of(both, each)
 
 
+def test_a_late_log_leaves_what_was_counted_by_intervals_that_have_left(tmp_path: Path):
+    """Counters that are past their days cannot be counted again, so what links did stays, and the log gets its routes."""
+    there = lake(tmp_path)
+    there = replaced(there, fabric_files(tmp_path, there, there))
+    (log,) = (file for file in there if file.table == "log")
+    files = fabric_files(tmp_path, [file for file in there if file.table != "link_interval"], [log])
+    assert [1] == [len(rows_of(files, "job_route"))]
+    assert {"job_link", "job_route"} == {file.table for file in files}
+    files = fabric_files(tmp_path, there, [log])
+    assert {"job_link", "job_route", "link_slot", "link_night"} == {file.table for file in files}
+
+
 def test_a_link_that_moved_carries_what_moved_then(tmp_path: Path):
     """From the next snapshot on, a node's bytes leave over the switch that it is linked with then."""
     there = lake(tmp_path)
