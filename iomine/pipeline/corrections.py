@@ -22,7 +22,7 @@ from iomine.pipeline.between import commit, to_be_written
 from iomine.pipeline.ingest.known import KNOWN_FILES
 from iomine.pipeline.judging.definitions import notes_of
 from iomine.pipeline.judging.judge import judge
-from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS, roll_up
+from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS, known_logs, roll_up
 from iomine.pipeline.judging.system_state import USUAL_NIGHTS
 from iomine.pipeline.notes import Note
 from iomine.pipeline.publish import publish
@@ -152,12 +152,16 @@ def move(warehouse: Warehouse, matter: Matter, cluster: str) -> None:
         beside = [file for file in before.files if file.partition and (file.table, file.partition) in places]
         both = {file.partition for file in beside if file.table in ROLL_UPS and file.partition}
         there = [file for file in before.files if not matter.has(file) and file not in beside] + [*beside, *moved]
-        sums = roll_up(staging, [file for file in there if file.table not in ROLL_UPS], both)
-        new = replaced([*beside, *moved], sums)
+        closed = {night for table, night in _places(there) if table == KNOWN} & {night for _, night in places}
+        sums = roll_up(staging, [file for file in there if file.table not in ROLL_UPS], both - closed)
+        new = replaced([*beside, *moved], [*sums, *known_logs(staging, there, closed)])
+        # If one machine's logs of a night have left, the sums of both stay, and the logs of the other leave too.
+        left = _places(file for file in there if file.partition in closed and file.table in tables_of_logs())
+        new = [file for file in new if (file.table, file.partition) not in left]
         new.append(
             _sources(staging, before, lambda row: row | {"cluster": cluster} if row["cluster"] in matter.clusters else row)
         )
-        commit(lake, staging, new, sorted(_places(moving)))
+        commit(lake, staging, new, sorted(_places(moving) | left))
         due(warehouse).add({file.partition for file in moved if file.table == "log" and file.partition})
         publish(warehouse, triggers.values(), lake.snapshot)
 

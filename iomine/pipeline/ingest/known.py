@@ -188,16 +188,19 @@ def known_files(staging: Path, there: Iterable[LakeFile], cluster: str, new: Ite
         cluster: partition key.
         new: files that were read.
     """
-    old = {file.night: file for file in there if file.table == KNOWN_FILES and file.cluster == cluster}
+    # After a move a night has several files.
+    old = [file for file in there if file.table == KNOWN_FILES and file.cluster == cluster]
     by_night = groupby(sorted(new, key=attrgetter("night", "file_state")), key=attrgetter("night"))
-    return [_written(staging, old.get(night), list(group), cluster, night) for night, group in by_night]
+    return [
+        _written(staging, [file for file in old if file.night == night], list(group), cluster, night) for night, group in by_night
+    ]
 
 
-def _written(staging: Path, old: LakeFile | None, new: Sequence[KnownFile], cluster: str, night: date) -> LakeFile:
+def _written(staging: Path, old: Sequence[LakeFile], new: Sequence[KnownFile], cluster: str, night: date) -> LakeFile:
     schema = arrow_schema(KNOWN_FILES)
     columns: dict[str, list[Any]] = {name: [getattr(each, name) for each in new] for name in schema.names}
     rows = pa.table(columns, schema=schema)
-    if old is not None:
-        before = pq.read_table(old.path, schema=schema)
+    if old:
+        before = pa.concat_tables([pq.read_table(file.path, schema=schema) for file in old])
         rows = pa.concat_tables([before.filter(pc.invert(pc.is_in(before["file_state"], rows["file_state"]))), rows])
     return write_file(staging, KNOWN_FILES, rows, cluster, night)

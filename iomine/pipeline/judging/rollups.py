@@ -55,8 +55,11 @@ def roll_up(
             work.append((view, parts, _files_of(parts[0], there)))
     files = [file for _, found in shared(workers, _summed_up, work, staging) for file in found]
     closed = {file.partition for file in there if file.table == KNOWN}
-    old = {(file.table, file.partition): file for file in there if file.table in ROLL_UPS and file.partition in closed}
-    return [_beside(staging, old.get((file.table, file.partition)), file) for file in files]
+    old = [file for file in there if file.table in ROLL_UPS and file.partition in closed]
+    return [
+        _beside(staging, [each for each in old if (each.table, each.partition) == (file.table, file.partition)], file)
+        for file in files
+    ]
 
 
 def _summed_up(work: tuple[str, Sequence[Span], Sequence[LakeFile]], staging: Path) -> list[LakeFile]:
@@ -99,8 +102,8 @@ def _keys(view: str) -> list[str]:
     return [field.name for field in arrow_schema(view) if pa.types.is_string(field.type) or field.name == "uid"]
 
 
-def _beside(staging: Path, old: LakeFile | None, new: LakeFile) -> LakeFile:
-    return merge_files(staging, new.table, [old.path, new.path], new.cluster, new.night) if old else new
+def _beside(staging: Path, old: Sequence[LakeFile], new: LakeFile) -> LakeFile:
+    return merge_files(staging, new.table, [file.path for file in (*old, new)], new.cluster, new.night) if old else new
 
 
 def outdated(there: Sequence[LakeFile], new: Sequence[LakeFile]) -> set[Partition]:

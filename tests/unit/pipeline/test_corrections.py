@@ -114,6 +114,24 @@ def test_a_machine_is_moved_beside_what_the_other_has(swept, tmp_path, monkeypat
     _same(swept / "moved", warehouse)
 
 
+def test_sums_stay_where_the_logs_of_one_machine_have_left(tmp_path, monkeypatch):
+    """A night that both machines had keeps the sums of both, and each log counts once, also with one that comes late."""
+    judge_by(monkeypatch, "P05")
+    write_no_reports(monkeypatch)
+    here, there, late = sorted(SHARED_DATA.rglob("pq_app_write_*.darshan"))
+    (tmp_path / "retention.toml").write_text("[days]\nlog = 1\n")
+    # The night of the first leaves as soon as it is summed up, since the second is of a later one.
+    run(Settings((here, INPUT / NAMES[2]), tmp_path, "x", workers=1))
+    run(Settings((there,), tmp_path, "y", workers=1))
+    counted = "SELECT sum(log_count)::INT FROM lake.app_night WHERE night = '2020-07-30'"
+    assert (["y"], [2]) == (column(tmp_path, "SELECT cluster FROM logs WHERE night = '2020-07-30'"), column(tmp_path, counted))
+    move(Warehouse(tmp_path), Matter(frozenset({"x"})), "y")
+    assert [2] == column(tmp_path, counted)
+    summary = run(Settings((here, there, late), tmp_path, "y", workers=1))
+    assert (2, 1) == (summary.known, summary.ingested)
+    assert [3] == column(tmp_path, counted)
+
+
 def test_what_is_not_there_is_said(warehouse):
     """A machine, a night or a log that the warehouse does not have, and the beginning of several ids."""
     folder = Warehouse(warehouse)
