@@ -213,6 +213,13 @@ def test_rows_replace_those_of_the_same_state(tmp_path):
     assert {} == remembered(Snapshot({}, {"known_file": there}), {})
 
 
+def test_rows_of_all_files_of_a_night_stay(tmp_path):
+    """After a move a night has a file of each machine."""
+    there = [file for state in (1, 2) for file in known_files(tmp_path, [], "c", [KnownFile(state, NIGHT, f"{state:016x}")])]
+    (file,) = known_files(tmp_path, there, "c", [KnownFile(3, NIGHT, f"{3:016x}")])
+    assert 3 == file.row_count
+
+
 @pytest.mark.usefixtures("settled")
 def test_logs_of_another_cluster_are_named(warehouse, logs, capsys):
     """Who sweeps logs under a second cluster reads where they are known, whether or not they are opened."""
