@@ -104,6 +104,26 @@ def test_older_job_layout_under_a_newer_version(row: Row) -> None:
     assert row["start_epoch"].split(".")[0] == f"{log.job.start_at.timestamp():.0f}"
 
 
+# What such a log holds, whose modules PyDarshan takes for others.
+_NUMBERED_BETWEEN_RELEASES = {
+    "ior-HDF5": {"POSIX": 1, "MPI-IO": 1, "H5F": 1, "H5D": 1, "STDIO": 1, "HEATMAP": 9},
+    "ior-PNETCDF": {"POSIX": 1, "MPI-IO": 1, "PNETCDF_FILE": 2, "PNETCDF_VAR": 0, "STDIO": 1, "HEATMAP": 9},
+    "ior-dfs": {"POSIX": 3, "STDIO": 1, "HEATMAP": 1, "DFS": 0},
+}
+
+
+@pytest.mark.parametrize("row", each(darshan_rows(), lambda row: "bad-header" in row["tags"]))
+def test_modules_of_development_versions(row: Row) -> None:
+    """Modules are found by what they hold, where PnetCDF variables had no number yet; what has another layout gives no rows."""
+    log = read_log(log_of(row))
+    assert next(counts for name, counts in _NUMBERED_BETWEEN_RELEASES.items() if name in row["file"]) == _counts(log)
+    paths = dict(zip(*(_whole(log, "file_name")[name].to_pylist() for name in ("file_id", "path")), strict=True))
+    opened = {paths[file_id] for file_id in _whole(log, "stdio_file")["file_id"].to_pylist()}
+    assert opened in ({"<STDOUT>"}, {"/tmp/snyders-daos.log"})  # noqa: S108  a path in a log
+    assert {None} != set(_whole(log, "heatmap_rank")["layer"].to_pylist()) <= {"posix", "mpiio", "stdio"}
+    assert not _whole(log, "dfs_file").num_rows
+
+
 def test_bzip2_holds_what_zlib_held(shared_data) -> None:
     """A log that was recompressed with bzip2 gives the rows of the log that it was made from, all of them."""
     log, original = read_log(log_of(_workload("s151"))), read_log(log_of(_workload("s009")))

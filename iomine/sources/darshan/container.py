@@ -9,7 +9,7 @@ import bz2
 import struct
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from io import BytesIO
 from typing import Final, Protocol
@@ -148,6 +148,15 @@ class Container:
     job_at: int
     names_at: tuple[int, int]
     regions: tuple[Region, ...]
+
+    @property
+    def regions_of_development(self) -> tuple[Region, ...]:
+        """The modules, as versions between releases numbered them, before PnetCDF variables had a number in format 3.41."""
+        first = MODULES.index("PNETCDF_VAR")
+        return tuple(
+            replace(region, module=MODULES[region.id + 1], id=region.id + 1) if first <= region.id < len(MODULES) - 1 else region
+            for region in self.regions
+        )
 
     def inflate_job(self) -> Inflated:
         """Bytes of the job region: job record, command line and mounts."""

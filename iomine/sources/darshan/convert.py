@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 NO_LIBRARY = "It holds records of an older version, and libdarshan-util, which reads them, does not load: see `iomine doctor`."
 _ZLIB = 0
+# Of what is left of a record of version 1, the library would make records without end.
+_BGQ_BYTES = 120
 
 
 @cache
@@ -45,6 +47,8 @@ def convert(container: Container, region: Region, data: bytes) -> bytes:
     Raises:
         UnreadableError: the library does not load on this machine.
     """
+    if region.module == "BG/Q":
+        data = data[: len(data) // _BGQ_BYTES * _BGQ_BYTES]
     descriptor = os.memfd_create("darshan")
     try:
         os.write(descriptor, _single_module_log(container, region, data))

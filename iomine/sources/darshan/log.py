@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from iomine.errors import UnreadableError
 from iomine.sources.darshan.autoperf import decode_apmpi, decode_apxc
-from iomine.sources.darshan.container import Container, Inflated, Region, open_container
+from iomine.sources.darshan.container import LATEST, Container, Inflated, Region, open_container
 from iomine.sources.darshan.convert import convert
 from iomine.sources.darshan.counters import LAYOUTS, decode_counters, decode_mdhim
 from iomine.sources.darshan.decoded import NATIVE, WORD_BYTES, Columns, Decoded, assembled
@@ -35,6 +35,8 @@ _SIMPLE: Final[dict[str, Callable[[bytes, str], Decoded]]] = {
 # Newest version of the modules that are not a fixed row of counters.
 _NEWEST: Final = {"LUSTRE": 2, "DXT_POSIX": 2, "DXT_MPIIO": 3, "HEATMAP": 1, "APMPI": 1, "APXC": 1, "MDHIM": 1}
 _TRACES: Final = ("DXT_POSIX", "DXT_MPIIO")
+# The library's last release before format 3.41; logs of that format by it are of a version between releases.
+_BEFORE_3_41: Final = "3.4.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +101,13 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
     job = read_job(container)
     names, name_doubt = read_names(container)
     log_id = log_id_of(hashlib.sha256(data).hexdigest())
-    tables: dict[str, list[Columns]] = {}
-    states = []
-    for region in container.regions:
-        if region.module in _TRACES and leave_traces:
-            states.append(ModuleState(region, 0, "unread", leave_traces))
-            continue
-        decoded = _decode_alone(container, region, None if job.doubt else job.run_seconds)
-        state, reason = _state(region, decoded)
-        states.append(ModuleState(region, decoded.record_count, state, reason))
-        for table, columns in decoded.tables.items():
-            tables.setdefault(table, []).append(columns)
+    run_seconds = None if job.doubt else job.run_seconds
+    numberings = [container.regions]
+    if is_between_releases := container.era is LATEST and job.darshan_version == _BEFORE_3_41:
+        numberings.append(container.regions_of_development)
+    readings = [_read_modules(container, regions, run_seconds, leave_traces, is_between_releases) for regions in numberings]
+    # Under the wrong numbers, most regions are not what they are called.
+    states, tables = min(readings, key=lambda reading: sum(state.state != "read" for state in reading[0]))
     for table, columns in _about(job, names, states, len(data)).items():
         tables[table] = [columns]
     return Log(
@@ -124,6 +122,27 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
         owned.owner_uid,
         owned.archive_uid,
     )
+
+
+def _read_modules(
+    container: Container, regions: Sequence[Region], run_seconds: float | None, leave_traces: str, is_between_releases: bool
+) -> tuple[list[ModuleState], dict[str, list[Columns]]]:
+    """States of modules, and what they hold as `Log` has it."""
+    states = []
+    tables: dict[str, list[Columns]] = {}
+    for region in regions:
+        if region.module in _TRACES and leave_traces:
+            states.append(ModuleState(region, 0, "unread", leave_traces))
+            continue
+        decoded = _decode_alone(container, region, run_seconds)
+        if is_between_releases and decoded.damage:
+            # Records may have had other counters then, under the same version.
+            decoded = Decoded(damage=decoded.damage)
+        state, reason = _state(region, decoded)
+        states.append(ModuleState(region, decoded.record_count, state, reason))
+        for table, columns in decoded.tables.items():
+            tables.setdefault(table, []).append(columns)
+    return states, tables
 
 
 def _read_legacy(data: bytes, name: str, owner_uid: int | None, archive_uid: int | None) -> Log:

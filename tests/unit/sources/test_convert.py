@@ -59,3 +59,10 @@ def test_older_records_with_a_rest(read) -> None:
     """Bytes after the last whole record of an older version make the module unsound, and the whole ones stay."""
     log = read(Blueprint({"STDIO": Module(1, [_stdio_v1("<", 0) + _stdio_v1("<", 1) + b"rest!"])}, version="3.10"))
     assert [("unsound", 2)] == [(module.state, module.record_count) for module in log.modules]
+
+
+@pytest.mark.parametrize(("size", "count"), [(96, 0), (9 * 120 + 24, 9)])
+def test_older_records_of_bgq_end(size: int, count: int, read) -> None:
+    """A BG/Q region that ends within a record ends the reading of it too, where libdarshan goes on without end."""
+    (module,) = read(Blueprint({"BG/Q": Module(1, [bytes(size)])})).modules
+    assert ("unsound", count) == (module.state, module.record_count)

@@ -18,7 +18,7 @@ _ERAS = {
     "3.41": (
         64,
         "7xQ",
-        {"POSIX": 1, "H5F": 3, "LUSTRE": 8, "STDIO": 9, "DXT_POSIX": 10, "DXT_MPIIO": 11, "MDHIM": 12}
+        {"POSIX": 1, "H5F": 3, "BG/Q": 7, "LUSTRE": 8, "STDIO": 9, "DXT_POSIX": 10, "DXT_MPIIO": 11, "MDHIM": 12}
         | {"APXC": 13, "APMPI": 14, "HEATMAP": 15, "DFS": 16, "DAOS": 17, "module 40": 40},
     ),
     "3.10": (16, "3xI", {"POSIX": 1, "LUSTRE": 6, "STDIO": 7, "DXT_POSIX": 8, "DXT_MPIIO": 9, "MDHIM": 10}),
