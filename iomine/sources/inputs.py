@@ -14,6 +14,7 @@ from iomine.packages import brought
 from iomine.sources import accounting, fabric, ior, lustre, series
 from iomine.sources.accounting.lines import text_of
 from iomine.sources.model import LARGEST_BYTES, Input, Readings, Source
+from iomine.sources.refused import REFUSED
 from iomine.sources.unpacking import BROKEN, opener_of, unpack_first
 from iomine.units import human_bytes
 
@@ -66,8 +67,8 @@ def read_input(given: Input) -> tuple[str, Readings]:
     Raises:
         UnreadableError: no source knows it, or the one that knows it cannot read it.
     """
-    # Ours come first, so that no package takes an input from them.
-    sources = (*SOURCES, *chain.from_iterable(package_sources()[0].values()))
+    # Ours come first, so that no package takes an input from them. A package may read what nobody reads here.
+    sources = (*SOURCES, *chain.from_iterable(package_sources()[0].values()), *REFUSED)
     for source in sources:
         if source.knows(given):
             return source.kind, source.read(given)

@@ -21,6 +21,7 @@ _NO_UTF8: Final = re.compile("[\udc80-\udcff]")
 _ID: Final = re.compile(r"[1-9]\d{0,18}", re.ASCII)
 _STATUS: Final = re.compile(r"\d{1,9}", re.ASCII)
 _SIGNAL: Final = 0x7F
+_BLANKS: Final = re.compile(r"\s*")
 
 
 def _knows(source: Input) -> bool:
@@ -40,13 +41,23 @@ def _jobs(data: bytes) -> list[Any]:
     # A byte that is no UTF-8 must not cost the file: it becomes an escape in JSON's own grammar.
     text = data.decode("utf-8-sig", "surrogateescape")
     text = _NO_UTF8.sub(lambda match: rf"\\x{ord(match[0]) - 0xDC00:02x}", text)
-    try:
-        jobs = json.loads(text, strict=False).get("jobs")
-    except (ValueError, RecursionError, AttributeError) as error:
-        raise UnreadableError(f"This is not the whole of Slurm's JSON: {error}.") from error
-    if not isinstance(jobs, list):
-        raise UnreadableError("This JSON holds no list of jobs.")
-    return jobs
+    found: list[Any] = []
+    decoder = json.JSONDecoder(strict=False)
+    text = text.strip()
+    # Answers may have been appended to one file.
+    at = 0
+    while at < len(text):
+        try:
+            answer, at = decoder.raw_decode(text, at)
+            jobs = answer.get("jobs")
+        except (ValueError, RecursionError, AttributeError) as error:
+            raise UnreadableError(f"This is not the whole of Slurm's JSON: {error}.") from error
+        if not isinstance(jobs, list):
+            raise UnreadableError("This JSON holds no list of jobs.")
+        found += jobs
+        if blanks := _BLANKS.match(text, at):
+            at = blanks.end()
+    return found
 
 
 def _job(job: Any) -> Mapping[str, str | None]:  # noqa: ANN401  whatever JSON holds

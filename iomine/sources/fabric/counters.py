@@ -91,7 +91,7 @@ class _Heading(NamedTuple):
 
     Attributes:
         begins: with what it begins.
-        shape: what it is; groups `port`, `lid`, and where there are such `guid` and `kind`.
+        shape: what it is; groups `port`, `lid`, and where there are such `guid`, `kind` and, without a LID, `route`.
         base: of its numbers, except the guid.
     """
 
@@ -174,7 +174,8 @@ class _Ports:
     """Ports as they are gathered, and their counters.
 
     Attributes:
-        lid: LID of each port.
+        lid: LID of each port; a number below zero where only a route to its device is said.
+        routes: that number by route.
         port: its number.
         guid: its guid, 0 where it is not said.
         is_short: whether its counters are the short ones.
@@ -182,6 +183,7 @@ class _Ports:
     """
 
     lid: list[int] = field(default_factory=list)
+    routes: dict[bytes, int] = field(default_factory=dict)
     port: list[int] = field(default_factory=list)
     guid: list[int] = field(default_factory=list)
     is_short: list[bool] = field(default_factory=list)
@@ -220,7 +222,8 @@ class _Ports:
         for line, begin in zip(candidates.tolist(), lines.begins[candidates].tolist(), strict=True):
             if match := heading.shape.match(text, begin):
                 found.append(line)
-                self.lid.append(int(match["lid"], heading.base))
+                lid, route = match["lid"], match["route"]
+                self.lid.append(int(lid, heading.base) if lid else self.routes.setdefault(route, -1 - len(self.routes)))
                 self.port.append(int(match["port"]))
                 self.guid.append(int(match["guid"] or b"0", 16))
                 self.is_short.append(not match["kind"])
@@ -228,11 +231,19 @@ class _Ports:
 
 
 _HEAD_PERFQUERY: Final = _Heading(
-    b"# Port ", re.compile(rb"# Port (?P<kind>extended )?counters: Lid (?P<lid>\d{1,9}) port (?P<port>\d{1,9})\b(?P<guid>)"), 10
+    b"# Port ",
+    re.compile(
+        rb"# Port (?P<kind>extended )?counters: "
+        rb"(?:Lid (?P<lid>\d{1,9})(?: (?:Gid|DR)\b[^(\n]{1,1000}?)?|(?P<route>DR path [^(\n]{1,1000}?))"
+        rb" port (?P<port>\d{1,9})\b(?P<guid>)"
+    ),
+    10,
 )
 _HEAD_IBDIAGNET: Final = _Heading(
     b"Port=",
-    re.compile(rb"Port=(?P<port>\d{1,9}) Lid=0x(?P<lid>[0-9a-fA-F]{1,16}) GUID=0x(?P<guid>[0-9a-fA-F]{1,16})(?P<kind> )"),
+    re.compile(
+        rb"Port=(?P<port>\d{1,9}) Lid=0x(?P<lid>[0-9a-fA-F]{1,16}) GUID=0x(?P<guid>[0-9a-fA-F]{1,16})(?P<kind> )(?P<route>)"
+    ),
     16,
 )
 _DIALECTS: Final = (
@@ -253,6 +264,9 @@ def _read(dialect: _Dialect, source: Input) -> Readings:
     lid, port, guid = np.array(found.lid, np.int64), np.array(found.port, np.int64), np.array(found.guid, np.uint64)
     doubts: dict[str, int | bool] = {}
     is_short = np.array(found.is_short, np.bool_)
+    named = guid_in_path(source.path)
+    if named and len(np.unique(lid)) == 1:
+        guid[guid == 0] = int(named, 16)
     kept, beside = _is_port((lid, port, guid), is_short, doubts)
     moment = moment_of(source)
     if not kept.any():
@@ -266,12 +280,9 @@ def _read(dialect: _Dialect, source: Input) -> Readings:
         short = np.flatnonzero((beside >= 0) & (state[beside] == _UNKNOWN))
         numbers[beside[short]], state[beside[short]] = numbers[short], state[short]
     lid = lid[kept]
-    guids, named = guid_texts(guid[kept]), guid_in_path(source.path)
-    if named and len(np.unique(lid)) == 1:
-        guids = guids.fill_null(named)
     columns: dict[str, Any] = {
         "sampled_at": pa.repeat(pa.scalar(moment.at, _TIME), len(lid)),
-        "guid": guids,
+        "guid": guid_texts(guid[kept]),
         "lid": pa.array(lid, mask=(lid < 1) | (lid > _LAST_LID)),
         "port": port[kept],
         **{name: pa.array(numbers[kept], mask=state[kept] != _KNOWN) for name, (numbers, state) in counts.items()},
@@ -319,7 +330,11 @@ def _is_port(about: tuple[Integers, Integers, Words], is_short: Mask, doubts: di
     beside = np.full(len(port), -1)
     beside[order[1:][is_beside]] = first[1:][is_beside]
     doubts["ports left out, which sum up others or are none"] = int(np.count_nonzero(~is_one))
-    doubts["ports left out, whose LID no device has"] = int(np.count_nonzero(~is_known))
+    is_routed: Mask = (guid == 0) & (lid < 0)
+    doubts["ports left out, of which only the route is said (DR path): name a LID, or a guid with -G"] = int(
+        np.count_nonzero(is_routed)
+    )
+    doubts["ports left out, whose LID no device has"] = int(np.count_nonzero(~is_known & ~is_routed))
     doubts["ports left out, of which there are counters before"] = int(
         np.count_nonzero(is_again & (beside < 0) & is_one & is_known)
     )

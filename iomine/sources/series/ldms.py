@@ -53,7 +53,7 @@ def _knows(given: Input) -> bool:
 
 def _read(given: Input) -> Readings:
     lines, cut = complete_lines(_utf8(given.data))
-    heap = _Heap()
+    heap, is_of_lustre = _Heap(), False
     for header, body in _sections(lines).items():
         names = _names(header)
         schema = schema_of(names)
@@ -64,6 +64,12 @@ def _read(given: Input) -> Readings:
             heap.columns_left_out |= dict.fromkeys(schema.left_out)
             if body.strip():
                 _add(heap, names, schema, body)
+        is_of_lustre |= bool(schema.counters)
+    if not is_of_lustre:
+        raise UnreadableError(
+            f"The file has no counters of Lustre, but columns such as {_named(schema.left_out)}: give what LDMS stores of its "
+            "samplers lustre_ost, lustre_mdt or lustre_client."
+        )
     tables = {COUNTER: pa.concat_tables(heap.tables)} if heap.tables else {}
     return Readings(tables, joined(*_doubts(heap), cut))
 
@@ -193,14 +199,17 @@ def _amounts(counter: Columns, table: pa.Table) -> dict[str, Column]:
     return found
 
 
+def _named(columns: Sequence[str]) -> str:
+    more = len(columns) - _MOST_NAMES
+    return ", ".join(columns[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def _doubts(heap: _Heap) -> list[str]:
     columns = list(heap.columns_left_out)
-    more = len(columns) - _MOST_NAMES
-    named = ", ".join(columns[:_MOST_NAMES]) + (f" and {more:,} more" if more > 0 else "")
     return [
         time_doubt(np.concatenate(heap.steps)) if heap.steps else "",
         counted(heap.bad_rows, "rows were left out, as they do not have their header's columns"),
-        f"columns that are no counters were left out: {named}" if columns else "",
+        f"columns that are no counters were left out: {_named(columns)}" if columns else "",
         counted(
             heap.schemas_left_out, f"schemas that have no counters of Lustre were left out, with {heap.rows_left_out:,} rows"
         ),

@@ -152,6 +152,14 @@ def test_exit_codes_of_old_releases(jobs, status, code):
     assert [code] == [row["exit_code"] for row in jobs(text_of(accounted(exit_code=status)))]
 
 
+def test_json_of_several_answers(jobs):
+    """Answers that were appended to one file are all read."""
+    both = "".join(text_of(accounted(job_id=number)) + "\n" for number in (41, 42))
+    assert [["41", "42"], ["41"]] == [
+        [job["job_id"] for job in jobs(text, "slurm_json")] for text in (both, both.splitlines()[0])
+    ]
+
+
 def test_names_in_json(jobs):
     """Escaped NULs, halves of surrogate pairs, bytes that are no UTF-8 and terminal escapes are kept as text."""
     names = ["nul\0", "half\ud800", "\x1b[31m", "ü"]

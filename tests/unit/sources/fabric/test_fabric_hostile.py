@@ -306,9 +306,29 @@ LINK = '   1    1[  ] ==( 4X 25.78125 Gbps Active/  LinkUp)==>  0x0002c903000000
         ("Device: cxi0\n    Description: SS11 200Gb 2P NIC Mezz\n", "Slingshot"),
         ("cxi0/telemetry/hni_tx_ok_64: 100@1763600000.1\n", "Slingshot"),
         ("# Port extended counters: Lid 5 port 255 (CapMask: 0x1400)\nPortXmitData:....100\n", "give perfquery -x of each"),
+        (
+            "# Port extended counters: DR path slid 0; dlid 0; 0,1,3 port 1 (CapMask: 0x1400)\nPortXmitData:....100\n",
+            r"only the route is said \(DR path\): name a LID, or a guid with -G: 1",
+        ),
     ],
 )
 def test_other_tools_are_refused_by_name(text, reason):
     """What is not read is refused with what it is or what to give instead, whatever else its lines look like."""
     with pytest.raises(UnreadableError, match=reason):
         read(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("places", "path", "expected"),
+    [
+        (["DR path slid 65535; dlid 65535; 0,1,3"], "0x7cfe9003003b4bde.out", [("7cfe9003003b4bde", None)]),
+        (["Lid 7 Gid fe80::1", "Lid 8 DR path slid 7; dlid 65535; 0,1"], "x.out", [(None, 7), (None, 8)]),
+        (["DR path slid 0; dlid 0; 0,1", "Lid 7"], "0x7cfe9003003b4bde.out", [(None, 7)]),
+    ],
+)
+def test_ports_named_by_route(places, path, expected):
+    """A port is that of a LID whatever follows it; one with a route alone is that of the path's guid, if it is the only device."""
+    text = "".join(f"# Port counters: {place} port 1 (CapMask: 0x1400)\nPortXmitData:....100\n" for place in places)
+    table = read(text.encode(), path).tables["port_reading"]
+    assert expected == list(zip(table["guid"].to_pylist(), table["lid"].to_pylist(), strict=True))
+    assert {400} == set(table["xmit_bytes"].to_pylist())

@@ -143,6 +143,13 @@ def test_what_is_left_out_is_reported() -> None:
     ) == readings.doubt
 
 
+def test_nothing_of_lustre() -> None:
+    """A file with schemas of other things alone is refused with their columns; one of Lustre's without rows is no reject."""
+    other = _csv(f"{_HEAD},nr_free_pages,nr_dirty", _row("1,2"))
+    assert "no counters of Lustre, but columns such as nr_free_pages, nr_dirty: give what LDMS stores of" in _refused(other)
+    assert {} == read(_csv(f"{_HEAD},ost,punch") + other).tables
+
+
 def test_odd_times_are_reported() -> None:
     """Gaps, repeated and falling times stay as they are, by target, and are reported."""
     moments = [("a", 0), ("a", 60), ("b", 60), ("a", 60), ("a", 30), ("a", 90), ("b", 120), ("a", 400)]
