@@ -327,7 +327,7 @@ def test_other_tools_are_refused_by_name(text, reason):
     ],
 )
 def test_ports_named_by_route(places, path, expected):
-    """A port is that of a LID whatever follows it; one with a route alone is that of the path's guid, if it is the only device."""
+    """A port is that of a LID whatever follows it; with a route alone it is that of the path's guid, if it is the only device."""
     text = "".join(f"# Port counters: {place} port 1 (CapMask: 0x1400)\nPortXmitData:....100\n" for place in places)
     table = read(text.encode(), path).tables["port_reading"]
     assert expected == list(zip(table["guid"].to_pylist(), table["lid"].to_pylist(), strict=True))
