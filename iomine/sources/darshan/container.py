@@ -212,9 +212,7 @@ def inflate_streams(view: memoryview, new: Unpacker, most_bytes: int, *, is_cut:
             if inflater.eof:
                 break
             if position >= end:
-                if is_cut:
-                    return Inflated(out.getvalue())
-                return _upto(out, sure, "its compressed data does not end where it should")
+                return _upto(out, out.tell() if is_cut else sure, "its compressed data does not end where it should")
             chunk_bytes = min(2 * chunk_bytes, _LAST_CHUNK)
         position = min(position, end) - len(inflater.unused_data)
     return Inflated(out.getvalue())

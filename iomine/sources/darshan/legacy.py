@@ -98,7 +98,8 @@ def read_legacy(data: bytes, file_name: str) -> LegacyLog:
     Raises:
         UnreadableError: its header is damaged, or its format older.
     """
-    inflated = inflate_streams(memoryview(data), _inflater(data), MAX_REGION_BYTES)
+    # Nothing follows the last stream, so where that does not end, the file was cut.
+    inflated = inflate_streams(memoryview(data), _inflater(data), MAX_REGION_BYTES, is_cut=True)
     if not inflated.data:
         raise UnreadableError(f"The log cannot be unpacked: {inflated.damage}.")
     header = _header(inflated.data)

@@ -206,10 +206,11 @@ def test_files_are_known_by_their_first_bytes(tmp_path: Path, pack: str) -> None
         (gzip.compress(b"2.06\0\0\0\0" + bytes(5000)), "magic number is wrong"),
         (gzip.compress(legacy_log(pack="no")[:3000]), "ends inside its header, after 3,000 bytes"),
         (gzip.compress(legacy_log(pack="no")[:50]), "ends inside its header, after 50 bytes"),
-        (legacy_log([_BOTH])[:-30], "cannot be unpacked"),
+        (legacy_log([_BOTH])[:9], "not a Darshan log"),
+        (legacy_log([_BOTH])[:60], "ends inside its header"),
         (legacy_log(end=2**62), "no valid start and end"),
     ],
-    ids=["1.4", "2.07", "magic", "cut", "short", "truncated", "clock"],
+    ids=["1.4", "2.07", "magic", "cut", "short", "truncated", "packed", "clock"],
 )
 def test_what_cannot_be_read_is_refused_with_its_reason(read, data: bytes, reason: str) -> None:
     """A log of another format, cut or damaged is a reject that says so."""
@@ -234,6 +235,18 @@ def test_records_before_a_cut_are_kept(read) -> None:
     assert "its compressed data does not end where it should" in log.doubt
     rest = read(gzip.compress(data + whole[:-8]))
     assert "its last 1,320 bytes are no whole record" in _state(rest, "POSIX")[1]
+
+
+def test_a_file_that_is_cut_is_read_as_far_as_it_goes(read) -> None:
+    """Where the file ends within its only stream, the records before are read, and the modules say what is missing."""
+    data = legacy_log([_BOTH | {"hash": at, "SIZE_AT_OPEN": at**8} for at in range(1, 200)])
+    log = read(data[: len(data) // 2])
+    got = log.table("posix_file")
+    assert 50 < len(got) < 150
+    assert [*range(1, len(got) + 1)] == got["file_id"].to_pylist()
+    assert {4096} == set(got["read_bytes"].to_pylist())
+    assert "its compressed data does not end where it should" in log.doubt
+    assert ("unsound", len(got)) == (_state(log, "POSIX")[0], log.modules[0].record_count)
 
 
 def test_every_word_is_either_kept_or_known_to_be_dropped() -> None:
