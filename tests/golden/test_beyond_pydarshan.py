@@ -107,7 +107,7 @@ def test_older_job_layout_under_a_newer_version(row: Row) -> None:
 # What such a log holds, whose modules PyDarshan takes for others.
 _NUMBERED_BETWEEN_RELEASES = {
     "ior-HDF5": {"POSIX": 1, "MPI-IO": 1, "H5F": 1, "H5D": 1, "STDIO": 1, "HEATMAP": 9},
-    "ior-PNETCDF": {"POSIX": 1, "MPI-IO": 1, "PNETCDF_FILE": 2, "PNETCDF_VAR": 0, "STDIO": 1, "HEATMAP": 9},
+    "ior-PNETCDF": {"POSIX": 1, "MPI-IO": 1, "PNETCDF_FILE": 0, "PNETCDF_VAR": 0, "STDIO": 1, "HEATMAP": 9},
     "ior-dfs": {"POSIX": 3, "STDIO": 1, "HEATMAP": 1, "DFS": 0},
 }
 

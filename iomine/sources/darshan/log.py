@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -10,6 +10,7 @@ from typing import Final
 import pyarrow as pa
 
 from iomine.errors import UnreadableError
+from iomine.schema.column import as_arrow
 from iomine.sources.darshan.autoperf import decode_apmpi, decode_apxc
 from iomine.sources.darshan.container import LATEST, Container, Inflated, Region, open_container
 from iomine.sources.darshan.convert import convert
@@ -105,7 +106,8 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
     numberings = [container.regions]
     if is_between_releases := container.era is LATEST and job.darshan_version == _BEFORE_3_41:
         numberings.append(container.regions_of_development)
-    readings = [_read_modules(container, regions, run_seconds, leave_traces, is_between_releases) for regions in numberings]
+    named = names.keys() if is_between_releases else None
+    readings = [_read_modules(container, regions, run_seconds, leave_traces, named) for regions in numberings]
     # Under the wrong numbers, most regions are not what they are called.
     states, tables = min(readings, key=lambda reading: sum(state.state != "read" for state in reading[0]))
     for table, columns in _about(job, names, states, len(data)).items():
@@ -125,9 +127,21 @@ def read_log(path: str | os.PathLike[str], *, leave_traces: str = "") -> Log:
 
 
 def _read_modules(
-    container: Container, regions: Sequence[Region], run_seconds: float | None, leave_traces: str, is_between_releases: bool
+    container: Container,
+    regions: Sequence[Region],
+    run_seconds: float | None,
+    leave_traces: str,
+    named: Collection[int] | None,
 ) -> tuple[list[ModuleState], dict[str, list[Columns]]]:
-    """States of modules, and what they hold as `Log` has it."""
+    """States of modules, and what they hold as `Log` has it.
+
+    Args:
+        container: the log.
+        regions: its modules.
+        run_seconds: length of the run, None where it is not known.
+        leave_traces: as `read_log` has it.
+        named: ids that have names, for a log whose records may have other counters than those of their versions.
+    """
     states = []
     tables: dict[str, list[Columns]] = {}
     for region in regions:
@@ -135,14 +149,22 @@ def _read_modules(
             states.append(ModuleState(region, 0, "unread", leave_traces))
             continue
         decoded = _decode_alone(container, region, run_seconds)
-        if is_between_releases and decoded.damage:
-            # Records may have had other counters then, under the same version.
-            decoded = Decoded(damage=decoded.damage)
+        if named is not None:
+            decoded = _none_of_other_layout(decoded, named)
         state, reason = _state(region, decoded)
         states.append(ModuleState(region, decoded.record_count, state, reason))
         for table, columns in decoded.tables.items():
             tables.setdefault(table, []).append(columns)
     return states, tables
+
+
+def _none_of_other_layout(decoded: Decoded, named: Collection[int]) -> Decoded:
+    """The records of a module, none where they cannot have the layout of their version."""
+    is_named = all(
+        id_ in named for part in decoded.tables.values() if "file_id" in part for id_ in as_arrow(part["file_id"]).to_pylist()
+    )
+    damage = decoded.damage or ("" if is_named else "its records have another layout than those of its version")
+    return Decoded(damage=damage) if damage else decoded
 
 
 def _read_legacy(data: bytes, name: str, owner_uid: int | None, archive_uid: int | None) -> Log:
