@@ -7,8 +7,8 @@ from iomine.sources.refused import refused
 REFUSED: Final = (
     refused(
         "perfquery_details",
-        rb"^# Port(?:Rcv|Xmit)\w{1,40} counters: Lid \d+ port \d+",
-        "it is perfquery's details of one kind of error; give what perfquery -x prints, which counts them all",
+        rb"^# Port\w{1,40} counters: (?:Lid|DR path) |^# Port(?: Extended Speeds Counters|SamplesControl): ",
+        "it is perfquery's details of one kind; give what perfquery -x prints, which counts them all",
     ),
     refused(
         "ibqueryerrors",

@@ -307,6 +307,11 @@ LINK = '   1    1[  ] ==( 4X 25.78125 Gbps Active/  LinkUp)==>  0x0002c903000000
         ("cxi0/telemetry/hni_tx_ok_64: 100@1763600000.1\n", "Slingshot"),
         ("# Port extended counters: Lid 5 port 255 (CapMask: 0x1400)\nPortXmitData:....100\n", "give perfquery -x of each"),
         (
+            "# PortVLOpPackets counters: DR path slid 0; dlid 0; 0 port 1\nPortVLOpPackets0:....1\n",
+            "give what perfquery -x prints",
+        ),
+        ("# Port Extended Speeds Counters: Lid 5 port 1\nPortSelect:....1\n", "give what perfquery -x prints"),
+        (
             "# Port extended counters: DR path slid 0; dlid 0; 0,1,3 port 1 (CapMask: 0x1400)\nPortXmitData:....100\n",
             r"only the route is said \(DR path\): name a LID, or a guid with -G: 1",
         ),
