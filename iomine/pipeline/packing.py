@@ -46,6 +46,7 @@ from iomine.sources.darshan.packed import (
     read_member,
     walk,
 )
+from iomine.sources.opening import opened
 from iomine.units import MIB
 
 MOST_FILES: Final = 1000
@@ -205,8 +206,8 @@ def name_below(top: Path, path: str) -> str:
 
 def _read(path: str, done: Packed) -> tuple[bytes, os.stat_result] | None:
     try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123  a Path takes as long as the rest
-            return file.readall(), os.fstat(file.fileno())
+        with opened(path) as file:
+            return file.read(), os.fstat(file.fileno())
     except OSError as error:
         done.rejects.append((shown(path), f"The file cannot be read: {error.strerror}."))
         return None

@@ -14,6 +14,7 @@ from typing import IO, Final, NamedTuple, cast
 
 from iomine.errors import UnreadableError
 from iomine.sources.model import LARGEST_BYTES
+from iomine.sources.opening import opened
 from iomine.sources.unpacking import BROKEN, opener_of
 from iomine.units import GIB, KIB, human_bytes
 
@@ -126,7 +127,7 @@ def _member(number: int, path: str, header: tarfile.TarInfo, archive: tarfile.Ta
 
 
 def _opened(path: Path, stack: ExitStack) -> BufferedIOBase:
-    file = stack.enter_context(path.open("rb"))
+    file = stack.enter_context(opened(path))
     opener = opener_of(file.read(tarfile.BLOCKSIZE))
     file.seek(0)
     return stack.enter_context(opener(file)) if opener else file

@@ -31,6 +31,7 @@ from typing import IO, Any, Final, NamedTuple, Self, cast
 from iomine.errors import WarehouseError
 from iomine.lake import LakeFile
 from iomine.pipeline.workers.environment import KEPT_MEMORY
+from iomine.sources.opening import opened
 from iomine.sources.traced import digest_of
 from iomine.units import GIB, human_bytes, human_seconds
 
@@ -349,7 +350,7 @@ def _result(batch: Batch, answers: Sequence[dict[str, Any]], killers: list[Refus
 
 
 def _sha256_of(path: str) -> str:
-    with Path(path).open("rb") as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -28,6 +28,7 @@ from iomine.sources.clock import moment_given
 from iomine.sources.darshan import GONE
 from iomine.sources.lustre.parameters import target_named
 from iomine.sources.model import ELSEWHERE, SNAPSHOTS, Input, Readings
+from iomine.sources.opening import opened
 
 # Errors that Python raises if an input is at fault.
 _AT_FAULT: Final = (
@@ -185,7 +186,7 @@ def _hash(path: str, zone: ZoneInfo) -> list[NewInput | Refused]:
     try:
         if is_archive(Path(path)):
             return [_hash_member(path, each, zone) for each in members(Path(path))]
-        with Path(path).open("rb") as file:
+        with opened(path) as file:
             sha256 = hashlib.file_digest(file, "sha256")
             modified_at = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
             return [NewInput(path, _key(path, sha256.hexdigest(), modified_at, zone), file.tell(), modified_at)]
@@ -254,7 +255,8 @@ def _opened(inputs: Iterable[NewInput]) -> Iterator[tuple[NewInput, bytes | Unre
 def _contents(first: NewInput) -> Iterator[tuple[int, bytes]]:
     """What is at the place of an input, by its number there."""
     if not first.archive:
-        yield 0, Path(first.path).read_bytes()
+        with opened(first.path) as file:
+            yield 0, file.read()
         return
     yield from ((each.number, each.data) for each in members(Path(first.archive)) if isinstance(each, Member))
 

@@ -30,6 +30,8 @@ def _identify(path: str) -> Identity | UnreadableError:
         return identify(Path(path))
     except UnreadableError as error:
         return error
+    except OSError as error:
+        return UnreadableError(f"The file cannot be looked at: {error.strerror}.", False)
 
 
 def read_batch(batch: Batch, staging: Path, limits: Limits) -> BatchResult:

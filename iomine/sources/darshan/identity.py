@@ -17,11 +17,15 @@ from iomine.sources.darshan.job import night_at, read_night
 from iomine.sources.darshan.legacy import is_legacy, legacy_night
 from iomine.sources.darshan.packed import Owned, is_packed, member_at, owned_member
 from iomine.sources.dftracer import Extent, extent_of, is_trace
+from iomine.sources.model import LARGEST_BYTES
+from iomine.sources.opening import opened
 from iomine.sources.recorder import GLOBAL, MAGIC, PARTS
 from iomine.sources.traced import digest_of
+from iomine.units import human_bytes
 
 # Why a file that is not there is refused, or one that is there on another host.
 GONE: Final = f"The file cannot be read: {os.strerror(errno.ENOENT)}."
+_TOO_LARGE: Final = f"The file has more than {human_bytes(LARGEST_BYTES)}, the limit for one file."
 _LOG_ID_DIGITS: Final = 16
 _OTF2: Final = b"\x03BOTF2\0"
 _IS_OTF2: Final = (
@@ -75,9 +79,11 @@ def read_owned(path: Path) -> Owned:
     if is_packed(path):
         return owned_member(path)
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             # Of the very file that is read, whatever takes its name meanwhile.
             status = os.fstat(file.fileno())
+            if status.st_size > LARGEST_BYTES:
+                raise UnreadableError(_TOO_LARGE, False)
             return Owned(file.read(), status.st_uid, FileState.of(status))
     except OSError as error:
         raise UnreadableError(f"The file cannot be read: {error.strerror}.", False) from error
@@ -94,7 +100,7 @@ def identify(path: Path) -> Identity:
     sha256 = hashlib.sha256(data).hexdigest()
     try:
         if data.startswith(MAGIC):
-            return _recorder(path, sha256)
+            return _recorder(path, sha256, len(data))
         if why := _IS_OTF2 if data.startswith(_OTF2) else _IS_RAW if path.name == _RAW else "":
             return Identity(sha256, len(data), None, why, state=state)
         if is_trace(data):
@@ -107,7 +113,7 @@ def identify(path: Path) -> Identity:
         return Identity(sha256, len(data), None, error.reason, state=None if data.startswith(MAGIC) else state)
 
 
-def _recorder(path: Path, sha256: str) -> Identity:
+def _recorder(path: Path, sha256: str, size_bytes: int) -> Identity:
     """A folder that recorder2parquet wrote, by its metadata.
 
     Raises:
@@ -116,12 +122,18 @@ def _recorder(path: Path, sha256: str) -> Identity:
     if is_packed(path):
         raise UnreadableError("A folder of recorder2parquet in an archive is not read: unpack it.")
     parts = [*sorted(path.parent.glob(PARTS)), path.parent / GLOBAL]
-    if len(parts) == 1 or not parts[-1].is_file():
+    if len(parts) == 1 or not os.path.lexists(parts[-1]):
         raise UnreadableError("This is the metadata of a Parquet data set that recorder2parquet did not write.")
-    owned = [(str(part), read_owned(part).data) for part in parts]
-    digest = digest_of([sha256, *(hashlib.sha256(data).hexdigest() for _, data in owned)])
-    size = path.stat().st_size + sum(len(data) for _, data in owned)
-    return Identity(digest, size, _written_on(path), members=(str(path), *(part for part, _ in owned)))
+    # Parts are read one by one, since all of a run together may be more than there is memory.
+    read = [_digest_and_size(part) for part in parts]
+    digest = digest_of([sha256, *(digest for digest, _ in read)])
+    size = size_bytes + sum(size for _, size in read)
+    return Identity(digest, size, _written_on(path), members=tuple(map(str, (path, *parts))))
+
+
+def _digest_and_size(part: Path) -> tuple[str, int]:
+    data = read_owned(part).data
+    return hashlib.sha256(data).hexdigest(), len(data)
 
 
 def night_of(data: bytes) -> date | None:

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from iomine.errors import UnreadableError
 from iomine.sources.darshan.file_state import FileState
+from iomine.sources.opening import opened
 from iomine.units import KIB
 
 BLOCK: Final = tarfile.BLOCKSIZE
@@ -133,7 +134,7 @@ def members(archive: str) -> Iterator[Member]:
     """
     seen: set[str] = set()
     places: set[int] = set()
-    with Path(archive).open("rb", buffering=0) as file:
+    with opened(archive) as file:
         for member in walk(file.fileno()):
             places.add(member.offset)
             if member.name != GAP:
@@ -401,7 +402,7 @@ def owned_member(path: str | os.PathLike[str]) -> Owned:
     if member.reason:
         raise UnreadableError(member.reason)
     try:
-        with Path(archive).open("rb", buffering=0) as file:
+        with opened(archive) as file:
             status = os.fstat(file.fileno())
             is_within = member.offset + member.size_bytes <= status.st_size
             data = os.pread(file.fileno(), member.size_bytes, member.offset) if is_within else b""

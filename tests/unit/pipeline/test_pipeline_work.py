@@ -1,11 +1,14 @@
 import datetime as dt
+import errno
+import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iomine.errors import WarehouseError
+from iomine.errors import UnreadableError, WarehouseError
 from iomine.pipeline.ingest import work
 from iomine.pipeline.ingest.reader import Batch, BatchResult, Limits, Refused
 from iomine.pipeline.workers.cluster import Smaller
@@ -57,3 +60,63 @@ def test_a_worker_that_does_not_see_the_warehouse_says_so(tmp_path, unit):
         unit(tmp_path / "staging")
 
     assert [] == list(Path(tmp_path).iterdir())
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("kind", ["pipe", "device", "sparse", "loop", "closed"])
+def test_what_has_taken_the_place_of_a_log_is_refused_and_not_waited_for(tmp_path, monkeypatch, kind):
+    """Owners of logs can exchange them after they were found; none of it costs more than the log."""
+    log = tmp_path / "a.darshan"
+    _put(log, kind, monkeypatch)
+
+    (refused,) = work.identify_all([str(log)])
+    assert isinstance(refused, UnreadableError)
+    assert (refused.is_final, True) == (False, _REASONS[kind] in refused.reason)
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("part", ["part.0.parquet", "global.json"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "sparse", "loop", "closed"])
+def test_a_folder_of_recorder_with_other_things_for_parts_is_refused(tmp_path, monkeypatch, kind, part):
+    """The files beside `_metadata` are looked at when the folder is identified, which is the first that is known of them."""
+    for name in ("_metadata", "part.0.parquet", "global.json"):
+        (tmp_path / name).write_bytes(b"PAR1")
+    (tmp_path / part).unlink()
+    _put(tmp_path / part, kind, monkeypatch)
+
+    (refused,) = work.identify_all([str(tmp_path / "_metadata")])
+    assert _REASONS[kind] in refused.reason
+
+
+_REASONS = {
+    "pipe": "The file cannot be read: it is not a regular file.",
+    "device": "The file cannot be read: it is not a regular file.",
+    "sparse": "The file has more than 1.0 GiB, the limit for one file.",
+    "loop": "Too many levels of symbolic links",
+    "closed": "Permission denied",
+}
+
+
+def _put(place: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    match kind:
+        case "pipe":
+            os.mkfifo(place)
+        case "device":
+            place.symlink_to("/dev/zero")
+        case "sparse":
+            place.touch()
+            os.truncate(place, 1 << 40)
+        case "loop":
+            place.symlink_to(place)
+        case "closed":
+            # Root may open everything.
+            place.touch()
+            system_open, system_stat = os.open, os.stat
+
+            def closed(call, path, *given, **named):
+                if str(path) == str(place):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+                return call(path, *given, **named)
+
+            monkeypatch.setattr(os, "open", partial(closed, system_open))
+            monkeypatch.setattr(os, "stat", partial(closed, system_stat))
