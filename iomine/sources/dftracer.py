@@ -35,6 +35,8 @@ _BROKEN: Final[tuple[type[Exception], ...]] = (cast("type[Exception]", zlib_ng.e
 _HEAD_BYTES: Final = 4096
 # Events have an `id` or a `name` first.
 _BEGINNING: Final = re.compile(rb'\s*(?:\[\s*\{\s*"(?:id|name)"\s*:|\{\s*"(?:id|name)"\s*:[^\n]*"ph"\s*:\s*")')
+# Pieces of a gzip member grow: what lies behind its end is copied, and a hostile file has a member in every 20 bytes.
+_FIRST_PACKED_BYTES: Final = 4 * KIB
 _PACKED_PIECE_BYTES: Final = MIB // 4
 _PIECE_BYTES: Final = 4 * MIB
 # Traces shrink to a twentieth; what shrinks further was made to.
@@ -486,11 +488,13 @@ def _unpacked(data: bytes) -> Iterator[bytes]:
     view, at = memoryview(data), 0
     while at < len(data):
         member = zlib_ng.decompressobj(_GZIP_WINDOW)
+        packed_bytes = _FIRST_PACKED_BYTES
         while not member.eof:
             if at >= len(data):
                 raise EOFError
-            packed: bytes | memoryview = view[at : at + _PACKED_PIECE_BYTES]
+            packed: bytes | memoryview = view[at : at + packed_bytes]
             at += len(packed)
+            packed_bytes = min(2 * packed_bytes, _PACKED_PIECE_BYTES)
             while packed and not member.eof:
                 piece = member.decompress(packed, _PIECE_BYTES)
                 packed = member.unconsumed_tail

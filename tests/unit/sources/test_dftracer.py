@@ -6,12 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from dftracer_mutations import outcomes, real
+from zlib_ng import zlib_ng
 
 from iomine.errors import UnreadableError
+from iomine.sources import dftracer
 from iomine.sources.dftracer import extent_of, is_trace, read_trace
 from iomine.sources.traced import Traced
 
@@ -178,6 +181,29 @@ def test_hostile_lines_are_left_out(line: bytes) -> None:
     run = read_trace([_file(_open(), line, _event("read", 10, fd=3, ret=5))])
     assert _rows(run) == [("posix", 0, "read", 0, 5)]
     assert run.doubt == "1 lines are not whole events and were left out"
+
+
+def test_a_file_of_many_small_members_costs_no_more_than_its_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands behind a member is handed to the unpacker again, so pieces are small as long as members are."""
+    handed = 0
+
+    class Counting:
+        def __init__(self, window: int) -> None:
+            self._unpacker = zlib_ng.decompressobj(window)
+
+        def decompress(self, data: bytes, most: int) -> bytes:
+            nonlocal handed
+            handed += len(data)
+            return self._unpacker.decompress(data, most)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._unpacker, name)
+
+    first = gzip.compress(b'[\n{"id":0,"name":"open","cat":"POSIX","pid":1,"tid":1,"ts":1700000000000000,"dur":5,"ph":"X"}\n')
+    count = 20_000
+    monkeypatch.setattr(dftracer, "zlib_ng", SimpleNamespace(decompressobj=Counting, error=zlib_ng.error))
+    assert 1_700_000_000_000_005 == extent_of(first + gzip.compress(b"") * count).end
+    assert handed <= 2 * 4096 * count
 
 
 def test_bomb_is_refused() -> None:
