@@ -21,6 +21,7 @@ import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, Warehouse, database_of
 from iomine.errors import IomineError, did_you_mean
+from iomine.locks import NO_LOCKS_REMEDY
 from iomine.units import GIB, counted, human_bytes, visible
 
 # A night of a large centre takes a few GiB; with less free space the next sweep may fail halfway.
@@ -221,8 +222,7 @@ def _locks(warehouse: Path) -> Iterator[Check]:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        remedy = "mount the file system with locks (Lustre: -o flock), or keep the warehouse on another"
-        yield Check("fail", f"files in {warehouse} cannot be locked ({error.strerror})", remedy)
+        yield Check("fail", f"files in {warehouse} cannot be locked ({error.strerror})", NO_LOCKS_REMEDY)
     else:
         yield Check("ok", f"files in {warehouse} can be locked")
 

@@ -1,7 +1,6 @@
 """The folder of a warehouse: where things are in it, and who may write to it."""
 
 import errno
-import fcntl
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from deltalake.exceptions import DeltaError
 
 from iomine.errors import BusyError, UsageError, WarehouseError
 from iomine.lake.lake import Lake
+from iomine.locks import is_locked, lock_file
 from iomine.sharing import give, group_of, kept_from_others
 from iomine.units import MIB
 
@@ -150,7 +150,7 @@ class Warehouse:
             if group is not None:
                 give(self.root, group)
             with as_warehouse_errors(self.root):
-                descriptor = os.open(self.root / "sweep.lock", os.O_RDWR | os.O_CREAT, 0o640)
+                descriptor = lock_file(self.root / "sweep.lock")
             with self._held(descriptor):
                 # Who would write must know what the columns mean that are there.
                 if not of_any_version:
@@ -160,14 +160,13 @@ class Warehouse:
     @contextmanager
     def _held(self, descriptor: int) -> Iterator[None]:
         try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not is_locked(descriptor, self.root):
                 holder = _holder(descriptor)
-                raise BusyError(f"Another sweep is writing to {self.root}{holder}: wait until it has ended.") from None
+                raise BusyError(f"Another sweep is writing to {self.root}{holder}: wait until it has ended.")
             note = {"pid": os.getpid(), "host": socket.gethostname(), "since": datetime.now(UTC).isoformat(timespec="seconds")}
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps(note).encode(), 0)
+            with as_warehouse_errors(self.root):
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, json.dumps(note).encode(), 0)
             yield
         finally:
             os.close(descriptor)

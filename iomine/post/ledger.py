@@ -8,7 +8,6 @@ SQLite keeps it, with a sync for every change: a committed change survives a pow
 and trigger of a finding, and no signs under an entry.
 """
 
-import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Final, Literal, Self
 
 from iomine.errors import WarehouseError
+from iomine.locks import is_locked, lock_file
 from iomine.post.model import Kind, Mail
 from iomine.post.tokens import Action, Verb
 from iomine.units import visible
@@ -309,12 +309,10 @@ def only_digest(folder: Path) -> Iterator[None]:
         WarehouseError: another digest is being sent.
     """
     with _as_warehouse_errors(folder):
-        descriptor = os.open(folder / "digest.lock", os.O_RDWR | os.O_CREAT, 0o640)
+        descriptor = lock_file(folder / "digest.lock")
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise WarehouseError(f"Another digest is being sent from {folder}: wait until it has ended.") from None
+        if not is_locked(descriptor, folder):
+            raise WarehouseError(f"Another digest is being sent from {folder}: wait until it has ended.")
         yield
     finally:
         os.close(descriptor)

@@ -1,3 +1,5 @@
+import errno
+import fcntl
 import json
 import os
 import sqlite3
@@ -11,6 +13,7 @@ from deltalake.exceptions import CommitFailedError
 
 from iomine.errors import UsageError, WarehouseError
 from iomine.lake import Warehouse, as_warehouse_errors, check_cluster
+from iomine.post.ledger import only_digest
 
 
 def test_a_warehouse_that_is_a_file_is_refused(tmp_path):
@@ -68,6 +71,43 @@ def test_a_holder_who_left_no_note_keeps_others_out_all_the_same(tmp_path):
         (tmp_path / "sweep.lock").write_text(json.dumps(["not a note"]))
         with pytest.raises(WarehouseError, match="Another sweep is writing to"), Warehouse(tmp_path).locked():
             pass
+
+
+@pytest.mark.parametrize("only", [lambda folder: Warehouse(folder).locked(), only_digest])
+def test_a_file_system_without_locks_is_called_that(tmp_path, monkeypatch, only):
+    """Lustre without `flock`, or NFS whose lock server is gone: the sentence says what to do, as `iomine doctor` does."""
+
+    def refused(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refused)
+    with (
+        pytest.raises(WarehouseError, match=f"^Files in {tmp_path} cannot be locked \\(No locks available\\): mount"),
+        only(tmp_path),
+    ):
+        pass
+
+
+def test_a_disk_that_has_no_room_for_the_note_of_a_sweep_is_called_full(tmp_path, monkeypatch):
+    """The lock's file is the first that a sweep writes."""
+
+    def refused(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "pwrite", refused)
+    with pytest.raises(WarehouseError, match=f"^The disk that holds {tmp_path} is full"), Warehouse(tmp_path).locked():
+        pass
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, 0o600), (0o640, 0o600), (0o660, 0o660)])
+def test_who_may_only_read_a_warehouse_cannot_hold_its_lock(tmp_path, before, after):
+    """Whoever can open a file can lock it; where a site lets the group write, others of it sweep too."""
+    lock = tmp_path / "sweep.lock"
+    if before is not None:
+        lock.touch()
+        lock.chmod(before)
+    with Warehouse(tmp_path).locked():
+        assert after == lock.stat().st_mode & 0o777
 
 
 def test_the_lock_dies_with_its_holder(tmp_path):
@@ -142,7 +182,7 @@ def test_what_is_written_is_for_owner_and_group(tmp_path, mask, file, folder):
     finally:
         os.umask(before)
     modes = {path.name: path.stat().st_mode & 0o777 for path in (root, *root.iterdir())}
-    assert {"warehouse": folder, "made": folder, "written": file, "by another": file, "sweep.lock": file} == modes
+    assert {"warehouse": folder, "made": folder, "written": file, "by another": file, "sweep.lock": 0o600} == modes
 
 
 def test_a_file_that_cannot_be_read_is_reported_with_its_reason(tmp_path):
