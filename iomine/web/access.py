@@ -4,6 +4,7 @@ A reader is identified by a link's signature, by a proxy that knows the site's s
 they see is not decided here, but in the tables that their questions are asked of (`iomine.views.restricted`).
 """
 
+import errno
 import hmac
 import json
 import os
@@ -28,6 +29,8 @@ SOCKET: Final = "uid:"
 # Scripts and styles, which are the same for all, and links in mails, which are signed themselves.
 _FOR_ALL: Final = ("/healthz", "/assets/", "/mail/")
 _BY_LINK: Final = re.compile("/by/([^/]*)(/.*)", re.DOTALL)
+# Also where a path is no whole link, as one that a mail program has cut.
+_TOKENS: Final = re.compile("/(by|mail)/+[^/]+")
 _LOGIN: Final = re.compile("[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}")
 _LONGEST_ROUTE: Final = 200
 _NOBODY: Final = "Log in to see this: the server shows nothing to those whom it does not know."
@@ -60,7 +63,10 @@ class AccessLog:
 
     def note(self, line: dict[str, Any]) -> None:
         """Adds a line; if that fails it is an OSError, and the request is not answered."""
-        os.write(self._file, f"{json.dumps(line)}\n".encode())
+        text = f"{json.dumps(line)}\n".encode()
+        # A disk that becomes full takes a part, which is no error of the system.
+        if os.write(self._file, text) < len(text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def close(self) -> None:
         """Ends it."""
@@ -213,7 +219,6 @@ def _noted(log: AccessLog | None, scope: Scope, reader: Reader | None, send: Sen
 
 
 def _route(path: str) -> str:
-    """A path without what it may hold of secrets: the token of a mail's link, and what follows a question mark anyway."""
-    if path.startswith("/mail/"):
-        return "/mail/…"
+    """A path without what it may hold of secrets: tokens of links, and what follows a question mark anyway."""
+    path = _TOKENS.sub(r"/\1/…", path)
     return path if path.isprintable() and len(path) <= _LONGEST_ROUTE else f"{path[:_LONGEST_ROUTE]!a}"

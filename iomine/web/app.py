@@ -79,6 +79,8 @@ _BUSY: Final = f"Too many ask at this moment: try again in {RETRY_SECONDS} secon
 _KEPT_SECONDS: Final = 300
 _KEPT_PATHS: Final = frozenset({"/", "/fabric", "/circle", "/search", "/search.json"})
 _KEPT_BELOW: Final = ("/views/", "/about/", "/reports/")
+# Addresses may be 256 KiB long, and are kept with their pages.
+_LONGEST_KEPT: Final = 4096
 _LASTING: Final = {"cache-control": "public, max-age=31536000, immutable"}
 
 
@@ -138,10 +140,13 @@ def make_app(warehouse: Path, hosts: Collection[str], limits: Limits = LIMITS, d
 def _kept_by(warehouse: Path, scope: Scope) -> tuple[object, ...] | None:
     """The key of a cached page: the published catalog, what the reader sees of it, the address, and some minutes of time.
 
-    A sweep writes its reports after it has published, so the key has the state of a report's file. Parts of pages are not cached.
+    A sweep writes its reports after it has published, so the key has the state of a report's file. Parts of pages are not cached,
+    nor those of long addresses.
     """
     path, reader = scope["path"], scope[READER]
     if (path not in _KEPT_PATHS and not path.startswith(_KEPT_BELOW)) or any(name == b"range" for name, _ in scope["headers"]):
+        return None
+    if len(path) + len(scope["query_string"]) > _LONGEST_KEPT:
         return None
     try:
         written = state_of(warehouse / path[1:]) if path.startswith("/reports/") and is_public(path[9:]) else ""

@@ -19,6 +19,8 @@ RETRY_SECONDS: Final = 5
 _MOST_WAITING: Final = 500
 _KEPT_BYTES: Final = 32 * MIB
 _LARGEST_KEPT: Final = 4 * MIB
+# What a page takes beside its body, its address above all; a redirect has no body.
+_KEY_BYTES: Final = 8 * KIB
 # A large answer stays in memory until it is taken.
 _LARGE_BYTES: Final = 1 * MIB
 _LARGE_AT_ONCE: Final = 16
@@ -120,13 +122,13 @@ class Turns:
         return True
 
     def _keep(self, key: Hashable, page: _Page) -> None:
-        if (size := len(page[1].get("body", b""))) > _LARGEST_KEPT or key in self._kept:
+        if (size := _size(page)) > _LARGEST_KEPT or key in self._kept:
             return
         self._kept[key] = page
         self._kept_bytes += size
         while self._kept_bytes > _KEPT_BYTES:
-            _, (_, oldest) = self._kept.popitem(last=False)
-            self._kept_bytes -= len(oldest.get("body", b""))
+            _, oldest = self._kept.popitem(last=False)
+            self._kept_bytes -= _size(oldest)
 
     async def _turn_came(self, address: str) -> bool:
         if self._free:
@@ -154,6 +156,10 @@ class Turns:
                 turn.set_result(None)
                 return
         self._free += 1
+
+
+def _size(page: _Page) -> int:
+    return len(page[1].get("body", b"")) + _KEY_BYTES
 
 
 class _Turn:

@@ -1,10 +1,12 @@
 """Who sees what on the server, and what is refused and noted."""
 
 import html
+import os
 import re
 import shutil
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -17,7 +19,7 @@ from web_server import ask_server, served
 from iomine.errors import OutputError, UsageError
 from iomine.post.access import KEY_FILE, AccessSettings, site_access
 from iomine.post.tokens import Pass, PassSigner, make_key, pass_signer_of
-from iomine.web.access import doorkeeper_of
+from iomine.web.access import AccessLog, doorkeeper_of
 from iomine.web.app import make_app
 from iomine.web.pages import style_name
 
@@ -147,6 +149,9 @@ def test_access_log(site, tmp_path):
         ask_server(address, f"/by/{token}/views/trends.json")
         ask_server(address, "/views/", **{"X-Iomine-User": "root", "X-Iomine-Secret": "guessed-secret"})
         ask_server(address, "/mail/a-token-of-a-mail", "POST")
+        ask_server(address, f"/by/{token}")
+        ask_as(address, "alice", f"//by//{token}")
+        ask_server(address, f"/by/{token}/by/{token}")
         ask_server(address, "/%0a%1b[2J%e2%80%ae")
     text = (site / "access.jsonl").read_text(encoding="utf-8")
     assert [
@@ -154,10 +159,21 @@ def test_access_log(site, tmp_path):
         ("bob", "user", "link", "GET", "/views/trends.json", 200),
         (None, None, None, "GET", "/views/", 403),
         (None, None, None, "POST", "/mail/…", 400),
+        (None, None, None, "GET", "/by/…", 403),
+        ("alice", "user", "proxy", "GET", "//by/…", 404),
+        ("bob", "user", "link", "GET", "/by/…", 404),
         (None, None, None, "GET", r"'/\n\x1b[2J\u202e'", 403),
     ] == [tuple(line[key] for key in ("who", "role", "way", "method", "route", "status")) for line in noted(site)]
     assert not [secret for secret in (token, SECRET, "guessed", "2024-03-17", "a-token") if secret in text]
     assert 0o600 == (site / "access.jsonl").stat().st_mode & 0o777
+
+
+def test_a_line_that_is_written_in_part_is_an_error(tmp_path, monkeypatch):
+    """A disk that becomes full takes a part of a line; who asks is then not answered."""
+    log, system_write = AccessLog(tmp_path / "access.jsonl"), os.write
+    monkeypatch.setattr(os, "write", lambda file, text: system_write(file, text[:5]))
+    with closing(log), pytest.raises(OSError, match="No space left"):
+        log.note({"who": "alice"})
 
 
 def test_log_that_cannot_be_written_is_reported(tmp_path):

@@ -1,5 +1,6 @@
 """A server that many connect to, and some only to be in the way."""
 
+import asyncio
 import http.client
 import socket
 import threading
@@ -7,13 +8,16 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from operator import itemgetter
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from facility import Facility
+from starlette.types import Message, Receive, Scope, Send
 from web_server import Get, ask_server, served
 
+from iomine.units import MIB
 from iomine.web import app as app_room
 from iomine.web import connections, turns
 
@@ -122,6 +126,40 @@ def test_a_page_is_made_once_for_all_who_look_at_it(facility: Facility, monkeypa
         assert b"" == ask_server(place, "/views/", "HEAD").body
         ask_server(place, "/views/?x=1")
         assert 3 == len(made)
+        # An address is kept with its page, and may be far longer.
+        for _ in range(2):
+            ask_server(place, f"/views/?{'x' * 5000}")
+        assert 5 == len(made)
+
+
+def test_pages_without_a_body_are_not_kept_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A redirect takes memory by its address, of which anybody can ask for any number."""
+    made = []
+
+    async def redirect(scope: Scope, _receive: Receive, send: Send) -> None:
+        made.append(scope["query_string"])
+        await send({"type": "http.response.start", "status": 303, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def say(_message: Message) -> None:
+        """Nobody listens."""
+
+    async def wait() -> Message:
+        await asyncio.sleep(60)
+        return {"type": "http.disconnect"}
+
+    monkeypatch.setattr(turns, "_KEPT_BYTES", 1 * MIB)
+    turned = turns.Turns(redirect, redirect, 1, key=itemgetter("query_string"), is_free=lambda _path: False)
+
+    async def ask(*questions: int) -> None:
+        for number in questions:
+            asked = {"type": "http", "method": "GET", "path": "/search", "query_string": number, "headers": []}
+            await turned(asked, wait, say)
+
+    asyncio.run(ask(0, 0))
+    assert [0] == made
+    asyncio.run(ask(*range(1000), 0))
+    assert [*range(1000), 0] == made
 
 
 @pytest.mark.proof
