@@ -15,6 +15,7 @@ from iomine.post.settings import SmtpSettings
 from iomine.settings import read_secret
 from iomine.sharing import kept_from_others, make_folder
 from iomine.units import visible
+from iomine.whole import clear_unfinished, written_whole
 
 _MINUTE: Final = 60.0
 _LONGEST_REPLY: Final = 300
@@ -111,21 +112,21 @@ class Outbox:
         self._group = group
         try:
             make_folder(folder, group)
+            clear_unfinished(folder)
         except OSError as error:
             raise self._fault(error) from error
 
     def send(self, message: Message) -> Outcome:
         """Writes a mail."""
         target = self._folder / f"{_NAME.sub('_', message.message_id.strip('<>'))}.eml"
-        beside = target.with_suffix(".part")
         try:
-            with kept_from_others(), beside.open("wb") as opened:
+            # Its first name cannot be foreseen: where others may write to the folder, they could lay a link there.
+            with kept_from_others(), written_whole(target) as beside, beside.open("wb") as opened:
                 if self._group is not None:
                     os.fchown(opened.fileno(), -1, self._group)
                 opened.write(message.content)
                 opened.flush()
                 os.fsync(opened.fileno())
-            beside.replace(target)
         except OSError as error:
             raise self._fault(error) from error
         return Outcome("sent", target.name)

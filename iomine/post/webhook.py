@@ -63,12 +63,15 @@ class Webhook:
     """
 
     def __init__(self, settings: WebhookSettings, folder: Path) -> None:
+        self._url = settings.url
         self._seconds = settings.timeout_seconds
         self._headers = {"Content-Type": "application/json; charset=utf-8", **_bearer(settings, folder)}
         self._opener = build_opener(_Stay(), HTTPSHandler(context=ssl.create_default_context()))
 
     def send(self, message: Message) -> Outcome:
-        """Posts a message to its address."""
+        """Posts a message to its address, if that is still the one that the site names: the token is for no other."""
+        if message.address != self._url:
+            return Outcome("refused", "webhook.url in the settings is another one now")
         request = Request(message.address, message.content, dict(self._headers), method="POST")  # noqa: S310  the settings ask for https
         try:
             with self._opener.open(request, timeout=self._seconds) as answer:

@@ -194,6 +194,17 @@ def test_outbox_has_a_file_for_each_mail(tmp_path):
         Outbox(tmp_path / "file" / "x")
 
 
+def test_links_in_an_outbox_that_others_can_write_to_lead_nowhere(tmp_path):
+    """Names of mails can be foreseen, so a mail is written under another name first, and a link that has its name is replaced."""
+    theirs, outbox = tmp_path / "theirs", Outbox(tmp_path / "outbox")
+    theirs.write_text("kept")
+    for name in ("1_site.test.part", "1_site.test.eml"):
+        (tmp_path / "outbox" / name).symlink_to(theirs)
+    outbox.send(MAIL)
+    assert "kept" == theirs.read_text()
+    assert MAIL.content == (tmp_path / "outbox" / "1_site.test.eml").read_bytes()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="Only root gives files to any group.")
 def test_mails_in_an_outbox_are_for_owner_and_group(tmp_path):
     """Nobody else reads them, whatever the folder is like; a folder that was there stays as it is."""
