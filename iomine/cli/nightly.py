@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from iomine.cli.options import DEFAULT_WAREHOUSE, AllowEmpty, OnlyCluster, Warehouse, as_night, database_of
+from iomine.cli.terminal.failures import say_unforeseen
 from iomine.cli.terminal.text import say
 from iomine.errors import IomineError
 
@@ -80,8 +81,10 @@ def _status_of(do: Callable[[], int]) -> int:
     try:
         return do()
     except IomineError as error:
-        say(str(error.args[0]))
-        return 1
+        say(str(error.args[0]), level="error")
+    except Exception as error:  # noqa: BLE001  a fault of ours in one step must not keep the other machines and steps waiting
+        say_unforeseen(error)
+    return 1
 
 
 def _sweep(config: "SiteConfig", warehouse: Path, cluster: str, night: dt.date, allow_empty: bool) -> int:

@@ -48,13 +48,18 @@ def guarded(command: Callable[..., None], *, loads_arrow: bool = True) -> Callab
             _forget_stdout()
             raise typer.Exit(_NOBODY_LISTENS) from error
         except Exception as error:
-            if os.environ.get("IOMINE_DEBUG"):
-                raise
-            what = f"{type(error).__name__}: {error}".removesuffix(": ").removesuffix(".")
-            say(f"iomine failed unexpectedly ({what}); set IOMINE_DEBUG=1 to see where.", level="error")
+            say_unforeseen(error)
             raise typer.Exit(1) from error
 
     return run
+
+
+def say_unforeseen(error: Exception) -> None:
+    """Prints a line for a failure that nobody foresaw; raises it again where IOMINE_DEBUG is set."""
+    if os.environ.get("IOMINE_DEBUG"):
+        raise error
+    what = f"{type(error).__name__}: {error}".removesuffix(": ").removesuffix(".")
+    say(f"iomine failed unexpectedly ({what}); set IOMINE_DEBUG=1 to see where.", level="error")
 
 
 def refuse(faults: Iterable[str]) -> NoReturn:

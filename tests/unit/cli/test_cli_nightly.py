@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families as of_textfi
 from shared import SHARED_DATA
 from sweeping import judge_by_one, write_no_reports
 
-from iomine.cli import backfill
+from iomine.cli import backfill, nightly
 from iomine.cli.terminal import sweeps
 from iomine.lake import Warehouse
 from iomine.pipeline import corrections
@@ -72,9 +72,31 @@ def test_a_night_is_swept_and_what_fails_is_named(iomine, site):
     assert (1, 0, 1, 0) == tuple(swept[name] for name in ("found", "ingested", "known", "rejected"))
     assert {"identify"} <= {event["stage"] for event in events if event["event"] == "stage"}
     assert {"time", "level"} <= set.intersection(*map(set, events))
+    gone = iomine("--log-format", "json", "--config", site, "nightly", "--date", "2017-03-21", "--cluster", "gone")
+    levels = {event["level"] for event in map(json.loads, gone.stderr.splitlines()) if "None of the folders" in str(event)}
+    assert (1, {"error"}) == (gone.exit_code, levels)
     missing = iomine("--log-format", "json", "--config", site, "nightly", "--cluster", "edisom")
     (failure,) = map(json.loads, missing.stderr.splitlines())
     assert (2, "error", True) == (missing.exit_code, failure["level"], "edison" in failure["message"])
+
+
+def test_a_fault_that_nobody_foresaw_in_a_step_does_not_end_the_night(iomine, site, monkeypatch):
+    """It is named, the other machines are swept, and the steps that follow are done."""
+    done = []
+
+    def sweep(_config: object, _warehouse: Path, name: str, *_: object) -> int:
+        if name == "edison":
+            raise ZeroDivisionError("by zero")
+        done.append(name)
+        return 0
+
+    monkeypatch.setattr(nightly, "_sweep", sweep)
+    monkeypatch.setattr(nightly, "_mail", lambda _order: done.append("mails") or 0)
+    monkeypatch.setattr(nightly, "_write_metrics", lambda *_: done.append("figures") or 0)
+    result = iomine("--log-format", "json", "--config", site, "nightly")
+    assert (1, ["gone", "mails", "figures"]) == (result.exit_code, done)
+    (failure,) = map(json.loads, result.stderr.splitlines())
+    assert ("error", True) == (failure["level"], "(ZeroDivisionError: by zero)" in failure["message"])
 
 
 def test_a_place_of_statistics_that_is_not_there_is_named(iomine, site, tmp_path):
