@@ -14,7 +14,8 @@ NO_LOCKS_REMEDY: Final = "mount the file system with locks (Lustre: -o flock), o
 def lock_file(file: Path) -> int:
     """Opens the file of a lock, which is made where there is none.
 
-    Who can read a file can lock it, and keep all nights out: so the owner alone reads it, unless a site lets the group write it.
+    Whoever can read a file can lock it, and so block every sweep. Only the owner may read this one, unless a site lets the
+    group write it.
 
     Returns:
         Its descriptor.
@@ -24,7 +25,7 @@ def lock_file(file: Path) -> int:
     """
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     status = os.fstat(descriptor)
-    # Until 0.2 the group could read it.
+    # Older versions let the group read it.
     if status.st_uid == os.geteuid() and not status.st_mode & stat.S_IWGRP:
         os.fchmod(descriptor, 0o600)
     return descriptor

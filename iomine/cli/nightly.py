@@ -82,7 +82,7 @@ def _status_of(do: Callable[[], int]) -> int:
         return do()
     except IomineError as error:
         say(str(error.args[0]), level="error")
-    except Exception as error:  # noqa: BLE001  a fault of ours in one step must not keep the other machines and steps waiting
+    except Exception as error:  # noqa: BLE001  a defect in one step must not stop the other machines and steps
         say_unforeseen(error)
     return 1
 

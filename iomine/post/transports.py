@@ -120,7 +120,7 @@ class Outbox:
         """Writes a mail."""
         target = self._folder / f"{_NAME.sub('_', message.message_id.strip('<>'))}.eml"
         try:
-            # Its first name cannot be foreseen: where others may write to the folder, they could lay a link there.
+            # A temporary name that can be guessed would allow a link there, in a folder that others may write to.
             with kept_from_others(), written_whole(target) as beside, beside.open("wb") as opened:
                 if self._group is not None:
                     os.fchown(opened.fileno(), -1, self._group)

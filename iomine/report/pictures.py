@@ -46,7 +46,7 @@ _LIFELINE: Final = 16
 _SHORT_NAME: Final = 12
 # Marks of launches in one picture; more look all the same.
 MOST_MARKS: Final = 1000
-# How high lanes of launches are together if there are many; each is then as thin as it must be.
+# Height of all lanes of launches together, where there are too many for lanes of 8.
 _LANES_HEIGHT: Final = 384
 _LANE_GAP: Final = 2
 # Classes of a direction that have a colour of their own; the next have these again, in lanes of their own.

@@ -67,7 +67,7 @@ def read_input(given: Input) -> tuple[str, Readings]:
     Raises:
         UnreadableError: no source knows it, or the one that knows it cannot read it.
     """
-    # Ours come first, so that no package takes an input from them. A package may read what nobody reads here.
+    # Ours come first, so that no package takes an input from them. A package may read what iomine refuses by name.
     sources = (*SOURCES, *chain.from_iterable(package_sources()[0].values()), *REFUSED)
     for source in sources:
         if source.knows(given):

@@ -1,4 +1,4 @@
-"""Opens inputs. Between the time when a file is found and when it is opened, its owner may put something else in its place."""
+"""Opens inputs, which their owners may have replaced with a pipe or a device since they were found."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ def opened(path: str | Path) -> BufferedReader:
 
 
 def _regular(path: str, flags: int) -> int:
-    # Without this flag the system waits until somebody writes to a pipe.
+    # Without O_NONBLOCK, opening a pipe waits until another process writes to it.
     descriptor = os.open(path, flags | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Texts that hold nothing to keep: they are known, so that a reject says what they are, and what to give instead."""
+"""Texts that iomine does not read, but recognises, so that a reject says what they are and what to give instead."""
 
 import re
 from functools import partial
@@ -39,7 +39,7 @@ def refused(kind: str, shape: bytes, what: str) -> Source:
     return Source(kind, partial(_looks, shape), partial(_refuse, what))
 
 
-# Of tools that are nobody's here. They come last, since some of these shapes are wide.
+# Outputs of other tools. They are tried last, since some of these shapes match many texts.
 REFUSED: Final = (
     refused(
         "collectl",

@@ -18,8 +18,8 @@ named AS (
 ),
 run AS (
     SELECT
-        job_id, log_id, cluster, uid, "user", app, application, nprocs, start_at, end_at, run_core_seconds, io_core_seconds,
-        read_bytes, write_bytes, coalesce(finding_count, 0) AS finding_count, cost_core_seconds,
+        job_id, log_id, cluster, uid, "user", app, application, nprocs, start_at, end_at, run_seconds, run_core_seconds,
+        io_core_seconds, read_bytes, write_bytes, coalesce(finding_count, 0) AS finding_count, cost_core_seconds,
         foreign_log_count,
         start_at <= max(end_at) OVER (
             PARTITION BY job_id, uid, app, application ORDER BY nprocs > 1, start_at, log_id
@@ -40,7 +40,8 @@ SELECT
     job_id, any_value(cluster) AS cluster, uid, any_value("user") AS "user", app, application, count(*) AS log_count,
     -- Of each log the header says how many processes there were.
     sum(nprocs)::BIGINT AS process_count, min(start_at) AS start_at, max(end_at) AS end_at,
-    epoch(max(end_at)) - epoch(min(start_at)) AS run_seconds,
+    -- A log alone ran as long as its own report says, which is a second more where only whole seconds are known.
+    coalesce(CASE WHEN count(*) = 1 THEN any_value(run_seconds) END, epoch(max(end_at)) - epoch(min(start_at))) AS run_seconds,
     sum(run_core_seconds ORDER BY log_id) AS run_core_seconds, sum(io_core_seconds ORDER BY log_id) AS io_core_seconds,
     try_cast(sum(read_bytes) AS BIGINT) AS read_bytes, try_cast(sum(write_bytes) AS BIGINT) AS write_bytes,
     sum(finding_count)::BIGINT AS finding_count, sum(cost_core_seconds ORDER BY log_id) AS cost_core_seconds,
