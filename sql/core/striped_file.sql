@@ -1,7 +1,7 @@
 -- ---
 -- about = "A file on Lustre that a log moved data of: over how many OSTs it is striped, who shares it, and whether that suits it."
 -- grain = ["log_id", "file_id"]
--- reads = ["core.log", "core.lustre_component", "core.posix_file"]
+-- reads = ["core.log", "core.lustre_component", "core.posix_file", "core.waited_file"]
 -- ---
 WITH layout AS (
     -- Components of a file take turns over its length; the one with most OSTs bounds how wide it can go. A component that
@@ -32,15 +32,17 @@ posix AS (
 striped AS (
     SELECT
         posix.*, stripe_count, stripe_bytes, nprocs, CASE WHEN has_shared_record THEN nprocs ELSE record_count END AS rank_count,
-        has_many_ranks AND nprocs > 1 AS is_shared
+        has_many_ranks AND nprocs > 1 AS is_shared, COALESCE(held_seconds, 0) AS held_seconds
     FROM posix
     JOIN layout USING (cluster, night, log_id, file_id)
     JOIN (SELECT cluster, night, log_id, nprocs FROM core.log) AS log USING (cluster, night, log_id)
+    LEFT JOIN (SELECT cluster, night, log_id, file_id, held_seconds FROM core.waited_file) AS waited USING (cluster, night, log_id, file_id)
     WHERE moved_bytes > 0
 ),
 flagged AS (
     SELECT
-        *, is_shared AND stripe_count = 1 AS is_on_one_ost,
+        -- One OST keeps up with two or three ranks, such as the one that wrote a file and the other that reads it back.
+        *, is_shared AND rank_count >= 4 AND stripe_count = 1 AS is_on_one_ost,
         stripe_count > 1 AND stripe_count > ceil(extent_bytes / stripe_bytes) AS is_overstriped,
         MAX(moved_bytes) FILTER (is_on_one_ost) OVER of_log AS most_on_one_ost,
         MAX(moved_bytes) FILTER (is_shared) OVER of_log AS most_shared,
@@ -49,7 +51,7 @@ flagged AS (
     WINDOW of_log AS (PARTITION BY cluster, night, log_id)
 )
 SELECT
-    log_id, file_id, stripe_count, stripe_bytes, is_shared, rank_count, TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes, seconds AS request_seconds,
+    log_id, file_id, stripe_count, stripe_bytes, is_shared, rank_count, TRY_CAST(moved_bytes AS BIGINT) AS moved_bytes, seconds AS request_seconds, held_seconds,
     all_seconds AS io_core_seconds, is_overstriped,
     -- Statements about the largest file also hold for files with a tenth of its size or more.
     COALESCE(is_on_one_ost AND moved_bytes >= most_on_one_ost / 10, FALSE) AS is_on_one_ost,

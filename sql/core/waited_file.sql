@@ -9,8 +9,22 @@ WITH mpiio AS (
     SELECT
         cluster, night, log_id, file_id, bool_or(is_shared) AS has_shared_record, COUNT(DISTINCT rank) AS own_count,
         -- In order, so that the last digits are the same whatever logs lie beside it.
-        SUM(read_seconds + write_seconds + meta_seconds ORDER BY rank) AS mpiio_seconds
-    FROM core.mpiio_file
+        SUM(read_seconds + write_seconds + meta_seconds ORDER BY rank) AS mpiio_seconds,
+        SUM(excess_seconds ORDER BY rank) AS collective_excess_seconds
+    FROM (
+        SELECT
+            *,
+            -- Time in reads is that of the kind of call that most of them are, likewise in writes: the log has no finer times. By
+            -- number alone, a thousand short independent reads would hide one collective write in which all ranks wait.
+            CASE
+                WHEN coll_read_count::HUGEINT + split_read_count > indep_read_count::HUGEINT + nb_read_count THEN read_seconds
+                ELSE -read_seconds
+            END + CASE
+                WHEN coll_write_count::HUGEINT + split_write_count > indep_write_count::HUGEINT + nb_write_count THEN write_seconds
+                ELSE -write_seconds
+            END AS excess_seconds
+        FROM core.mpiio_file
+    )
     GROUP BY ALL
 ),
 posix AS (
@@ -42,5 +56,7 @@ SELECT
         WHEN posix_seconds IS NOT NULL
             THEN GREATEST(mpiio_seconds - GREATEST(posix_seconds, rank_count * slowest_rank_seconds), 0)
     END AS late_seconds,
+    collective_excess_seconds,
+    CASE WHEN collective_excess_seconds > 0 THEN waiting_seconds - late_seconds ELSE 0 END AS held_seconds,
     night, cluster
 FROM beneath

@@ -102,13 +102,18 @@ of_files AS (
     SELECT
         part, kind_seconds,
         unnest([
-            {cost_name: 'single_ost_core_seconds', seconds: CASE WHEN is_on_one_ost AND time_kind <> 'meta' THEN kind_seconds END},
-            {cost_name: 'striped_shared_core_seconds', seconds: CASE WHEN is_on_few_osts AND time_kind <> 'meta' THEN kind_seconds END},
-            {cost_name: 'overstriped_core_seconds', seconds: CASE WHEN is_overstriped THEN kind_seconds END}
+            {cost_name: 'single_ost_core_seconds', seconds: CASE WHEN is_on_one_ost THEN bound_seconds END},
+            {cost_name: 'striped_shared_core_seconds', seconds: CASE WHEN is_on_few_osts THEN bound_seconds END},
+            {cost_name: 'overstriped_core_seconds', seconds: CASE WHEN is_overstriped AND time_kind <> 'waiting' THEN kind_seconds END}
         ], recursive := true)
-    FROM core.striped_file
-    JOIN file_time USING (cluster, night, log_id, file_id)
-    WHERE time_kind <> 'waiting'
+    FROM (
+        SELECT
+            *,
+            -- Too few OSTs delay requests, and in collective calls all the ranks for which others make them.
+            CASE WHEN time_kind = 'waiting' THEN held_seconds WHEN time_kind <> 'meta' THEN kind_seconds END AS bound_seconds
+        FROM core.striped_file
+        JOIN file_time USING (cluster, night, log_id, file_id)
+    )
     UNION ALL
     SELECT part, kind_seconds, 'meta_core_seconds', kind_seconds
     FROM file_time

@@ -11,26 +11,12 @@ WITH per_log AS (
     FROM core.waited_file
     GROUP BY ALL
 ),
--- Time in reads is that of the kind of call that most of them are, likewise in writes: the log has no finer times. By number
--- alone, a thousand short independent reads would hide one collective write in which all ranks wait.
-called AS (
-    SELECT
-        cluster, night, log_id,
-        CASE
-            WHEN coll_read_count::HUGEINT + split_read_count > indep_read_count::HUGEINT + nb_read_count THEN read_seconds
-            ELSE -read_seconds
-        END + CASE
-            WHEN coll_write_count::HUGEINT + split_write_count > indep_write_count::HUGEINT + nb_write_count THEN write_seconds
-            ELSE -write_seconds
-        END AS excess_seconds
-    FROM core.mpiio_file
-),
 -- Ranks wait for each other only in collective calls; a rank that makes none is not late.
 collective AS (
     SELECT cluster, night, log_id
-    FROM called
+    FROM core.waited_file
     GROUP BY ALL
-    HAVING SUM(excess_seconds) > 0
+    HAVING SUM(collective_excess_seconds ORDER BY file_id) > 0
 ),
 -- The rank that comes last waits least.
 per_rank AS (

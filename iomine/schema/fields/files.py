@@ -27,7 +27,7 @@ FILES = {
     **defined(
         Kind.BYTES,
         small_file_bytes="Files of which fewer bytes were touched are small; a setting.",
-        single_ost_bytes="Bytes moved of the largest file that several ranks share and that lies on one OST.",
+        single_ost_bytes="Bytes moved of the largest file that four ranks or more share and that lies on one OST.",
         striped_shared_bytes="Bytes moved of the largest file on Lustre that several ranks share.",
     ),
     **defined(
@@ -51,14 +51,19 @@ FILES = {
         small_file_core_seconds="Time that ranks spent on small files, metadata calls included.",
         slow_file_core_seconds="Time in requests of slow files beyond what similar files would have taken for the same bytes.",
         stdio_core_seconds="Time that ranks spent in stdio, standard streams left out.",
-        single_ost_core_seconds="Time that ranks spent in reads and writes of large shared files that lie on one OST each.",
-        striped_shared_core_seconds="Time that ranks spent in reads and writes of large shared files on few OSTs.",
+        single_ost_core_seconds=(
+            "Time that ranks spent in reads and writes of large shared files that lie on one OST each, and waited for these in "
+            "collective calls."
+        ),
+        striped_shared_core_seconds=(
+            "Time that ranks spent in reads and writes of large shared files on few OSTs, and waited for these in collective calls."
+        ),
         overstriped_core_seconds="Time that ranks spent on overstriped files, metadata calls included.",
     ),
     **defined(
         Kind.TEXT,
         Privacy.PATH,
-        single_ost_path="The largest file that several ranks share and that lies on one OST.",
+        single_ost_path="The largest file that four ranks or more share and that lies on one OST.",
         striped_shared_path="The largest file on Lustre that several ranks share.",
         slow_file_path="File that is furthest out of line with similar files.",
         stdio_path="File with most bytes moved through stdio.",

@@ -3,7 +3,7 @@
 The OSTs of a file are all the bandwidth that its ranks have, and ranks that meet on one OST wait for its locks and its
 disks in turn. The largest file that several ranks share is looked at: ranks of the run for each OST that it is striped
 over. Shared files on no more OSTs, and with a tenth of its bytes or more, are counted and priced with it. The cost is the
-time in reads and writes of all of them.
+time in reads and writes of all of them, and the time in collective calls in which ranks waited for these.
 
 Blind spots: with collective buffering only the aggregators talk to the OSTs, and they are far fewer than the ranks; MPI
 chooses them by the number of stripes, so that more stripes help there too. Some OSTs are far faster than others, and
@@ -35,7 +35,7 @@ TRIGGER = Trigger(
     finding=(
         "{ranks_per_ost_ratio:,.0f} ranks share each OST of {striped_shared_path} ({striped_shared_bytes}, stripe count "
         "{striped_shared_stripe_count}). Large shared files on as few OSTs: {striped_shared_file_count}; their reads and "
-        "writes took {striped_shared_core_seconds}."
+        "writes took {striped_shared_core_seconds}, waiting for them in collective calls included."
     ),
     advice=(
         "Raise the stripe count of {striped_shared_path} above {striped_shared_stripe_count}.",
@@ -102,5 +102,5 @@ TRIGGER = Trigger(
     cost="striped_shared_core_seconds",
     traced=Requests("posix", path="striped_shared_path"),
     snippets=(_ALL_OSTS_SHELL, STRIPE_HINTS_C),
-    version="2",
+    version="3",
 )

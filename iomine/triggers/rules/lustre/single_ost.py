@@ -2,8 +2,10 @@
 
 A file on one OST is as fast as one server, however many ranks read or write it, and other users of that OST
 wait as well. Striping spreads a file over several OSTs, each of which adds its own bandwidth. The largest file that
-several ranks share and that has one stripe is compared with the threshold; those with a tenth of its bytes or more are
-counted and priced with it. The cost is the time in reads and writes of all of them.
+four ranks or more share and that has one stripe is compared with the threshold; those with a tenth of its bytes or more are
+counted and priced with it: one OST keeps up with the rank that wrote a file and another that reads it back. The cost is the
+time in reads and writes of all of them, and the time in collective calls in which ranks waited for these: ROMIO lets as many
+ranks move data as there are stripes, so that on one OST all others wait for one.
 
 Blind spots: bytes moved are counted, so a small file that is read over and over can pass for a large one, and is then
 served from caches. Of a progressive layout, the component with most stripes counts, even if the file is too small to
@@ -44,8 +46,8 @@ TRIGGER = Trigger(
         ),
     ),
     finding=(
-        "{single_ost_file_count} large shared files lie on one OST each: they took {single_ost_core_seconds}, the "
-        "largest of them {single_ost_path} with {single_ost_bytes}."
+        "{single_ost_file_count} large shared files lie on one OST each: they took {single_ost_core_seconds}, waiting in "
+        "collective calls included, the largest of them {single_ost_path} with {single_ost_bytes}."
     ),
     advice=_ADVICE,
     instead=(
@@ -53,7 +55,7 @@ TRIGGER = Trigger(
             "single_ost_rank_count",
             finding=(
                 "{single_ost_path} lies on one OST, shared by {single_ost_rank_count} ranks: its {single_ost_bytes} took "
-                "{single_ost_core_seconds}."
+                "{single_ost_core_seconds}, waiting in collective calls included."
             ),
             advice=_ADVICE,
         ),
@@ -92,5 +94,5 @@ TRIGGER = Trigger(
     cost="single_ost_core_seconds",
     traced=Requests("posix", path="single_ost_path"),
     snippets=(STRIPE_SHELL, STRIPE_HINTS_C),
-    version="2",
+    version="3",
 )

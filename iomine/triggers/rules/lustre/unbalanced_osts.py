@@ -6,11 +6,11 @@ request's offset and every file's layout to know which OST served how many bytes
 are taken to lie evenly on its OSTs. The cost is the time in requests to the busiest OST, which a trace alone gives.
 
 Blind spots: bytes are compared, not the time that each OST took for them: a slow OST with an even share is LUSTRE-203's to
-find. Where nearly all bytes of many ranks fall on one OST, LUSTRE-202 says so and this is silent. Load of other
+find. A run of one process asks one OST after the other, so it is not judged. Where nearly all bytes of many ranks fall on one OST, LUSTRE-202 says so and this is silent. Load of other
 jobs on the same OSTs is for another trigger. Requests answered by a cache never reach an OST.
 """
 
-from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, NEW_FILES, TRACE
+from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, NEW_FILES, SEVERAL_RANKS, TRACE
 from iomine.triggers.model import Above, Case, Level, Requests, Trigger
 from iomine.triggers.snippets import STRIPE_SHELL, TRACE_SHELL
 from iomine.units import GIB
@@ -98,12 +98,12 @@ TRIGGER = Trigger(
             state="fired",
         ),
     ),
-    applies_to=(LUSTRE_FILES, Above("ost_count", 1, why="One OST alone is not out of balance.")),
+    applies_to=(SEVERAL_RANKS, LUSTRE_FILES, Above("ost_count", 1, why="One OST alone is not out of balance.")),
     lacks=("posix_lack", "layout_lack"),
     cost="busiest_ost_core_seconds",
     evidence="ost_evidence",
     needs=f"{LAYOUTS}; {TRACE} makes it exact",
     traced=Requests("posix", ost="busiest_ost_id"),
     snippets=(STRIPE_SHELL, TRACE_SHELL),
-    version="3",
+    version="4",
 )

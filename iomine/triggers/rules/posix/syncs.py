@@ -28,8 +28,8 @@ TRIGGER = Trigger(
         Above("sync_count", 99, why="Our own choice: fewer than a hundred syncs are what closing files safely takes."),
     ),
     finding=(
-        "{sync_count} syncs, one for every {sync_interval_bytes} written, took {sync_seconds_ratio:.0%} of the time in "
-        "reads, writes and syncs: {sync_core_seconds}, the largest part in {sync_path}."
+        "{sync_count} syncs, one for every {sync_interval_bytes} written, took at least {sync_seconds_ratio:.0%} of the time in "
+        "reads, writes and syncs: {sync_core_seconds} or more, the largest part in {sync_path}."
     ),
     advice=(
         "Sync {sync_path} less often. Least effort: leave the calls out where the data can be made again, or turn them off in "
