@@ -1,7 +1,7 @@
 -- ---
--- about = "Where the I/O time of a log went: of each file its reads, writes, metadata calls, and waiting or exchange in MPI-IO; all of a log add up to its I/O time."
+-- about = "Where the I/O time of a log went: of each file its reads, writes, metadata calls, and in MPI-IO waiting for those that move the data of all, and other waiting or exchange; all of a log add up to its I/O time."
 -- grain = ["log_id", "file_id", "time_kind"]
--- reads = ["core.posix_file", "core.mpiio_file", "core.stdio_file", "core.dfs_file", "core.log"]
+-- reads = ["core.posix_file", "core.mpiio_file", "core.stdio_file", "core.dfs_file", "core.log", "core.waited_file"]
 -- ---
 -- Floats are added up in order: sums are stored, and must be the same to the last digit each time that a night is swept.
 WITH record AS (
@@ -37,9 +37,18 @@ timed AS (
             {time_kind: 'read', seconds: posix_read * part + other_read},
             {time_kind: 'write', seconds: posix_write * part + other_write},
             {time_kind: 'meta', seconds: posix_meta * part + other_meta},
-            {time_kind: 'waiting', seconds: GREATEST(0, COALESCE(called - beneath, 0))}
+            {time_kind: 'held', seconds: held},
+            {time_kind: 'waiting', seconds: waiting - held}
         ], recursive := true)
-    FROM per_file
+    FROM (
+        SELECT
+            *, GREATEST(0, COALESCE(called - beneath, 0)) AS waiting,
+            -- Sums of the same numbers in another order may differ in the last digit.
+            LEAST(COALESCE(held_seconds, 0), waiting) AS held
+        FROM per_file
+        LEFT JOIN (SELECT cluster, night, log_id, file_id, held_seconds FROM core.waited_file) AS waited
+            USING (cluster, night, log_id, file_id)
+    )
 ),
 -- Sum and parts come from one scan: DuckDB computes all nights of a subquery that is read twice, whichever is asked for.
 summed AS (

@@ -9,7 +9,7 @@
 -- ]
 -- ---
 -- Costs of several findings may be about the same requests, which took their time once. So the time of a file is parted by kind
--- (reads, writes, metadata calls, waiting or exchange in MPI-IO), and of each part only the highest claim counts. Which of the costs have a
+-- (reads, writes, metadata calls, and in MPI-IO waiting for those that move the data, and other waiting or exchange), and of each part only the highest claim counts. Which of the costs have a
 -- finding depends on thresholds; where files have their claims in the same order the highest is the same for all of them, whichever
 -- costs are left out, so these files can be added up beforehand without changing any sum.
 WITH file_time AS MATERIALIZED (
@@ -97,23 +97,18 @@ of_files AS (
         ], recursive := true)
     FROM core.data_file
     JOIN file_time USING (cluster, night, log_id, file_id)
-    WHERE time_kind <> 'waiting'
+    WHERE time_kind IN ('read', 'write', 'meta')
     UNION ALL
     SELECT
         part, kind_seconds,
         unnest([
-            {cost_name: 'single_ost_core_seconds', seconds: CASE WHEN is_on_one_ost THEN bound_seconds END},
-            {cost_name: 'striped_shared_core_seconds', seconds: CASE WHEN is_on_few_osts THEN bound_seconds END},
-            {cost_name: 'overstriped_core_seconds', seconds: CASE WHEN is_overstriped AND time_kind <> 'waiting' THEN kind_seconds END}
+            {cost_name: 'single_ost_core_seconds', seconds: CASE WHEN is_on_one_ost AND time_kind <> 'meta' THEN kind_seconds END},
+            {cost_name: 'striped_shared_core_seconds', seconds: CASE WHEN is_on_few_osts AND time_kind <> 'meta' THEN kind_seconds END},
+            {cost_name: 'overstriped_core_seconds', seconds: CASE WHEN is_overstriped AND time_kind <> 'held' THEN kind_seconds END}
         ], recursive := true)
-    FROM (
-        SELECT
-            *,
-            -- Too few OSTs delay requests, and in collective calls all the ranks for which others make them.
-            CASE WHEN time_kind = 'waiting' THEN held_seconds WHEN time_kind <> 'meta' THEN kind_seconds END AS bound_seconds
-        FROM core.striped_file
-        JOIN file_time USING (cluster, night, log_id, file_id)
-    )
+    FROM core.striped_file
+    JOIN file_time USING (cluster, night, log_id, file_id)
+    WHERE time_kind <> 'waiting'
     UNION ALL
     SELECT part, kind_seconds, 'meta_core_seconds', kind_seconds
     FROM file_time
@@ -131,14 +126,14 @@ of_log AS (
         cluster, night, log_id,
         unnest([
             {cost_name: 'straggler_core_seconds', kinds: ['read', 'write'], seconds: straggler_core_seconds},
-            {cost_name: 'imbalance_core_seconds', kinds: ['read', 'write', 'waiting'], seconds: imbalance_core_seconds},
-            {cost_name: 'rank0_read_core_seconds', kinds: ['read', 'waiting'], seconds: rank0_read_core_seconds},
-            {cost_name: 'rank0_write_core_seconds', kinds: ['write', 'waiting'], seconds: rank0_write_core_seconds},
-            {cost_name: 'rank0_core_seconds', kinds: ['read', 'write', 'waiting'], seconds: rank0_core_seconds}
+            {cost_name: 'imbalance_core_seconds', kinds: ['read', 'write', 'held', 'waiting'], seconds: imbalance_core_seconds},
+            {cost_name: 'rank0_read_core_seconds', kinds: ['read', 'held', 'waiting'], seconds: rank0_read_core_seconds},
+            {cost_name: 'rank0_write_core_seconds', kinds: ['write', 'held', 'waiting'], seconds: rank0_write_core_seconds},
+            {cost_name: 'rank0_core_seconds', kinds: ['read', 'write', 'held', 'waiting'], seconds: rank0_core_seconds}
         ], recursive := true)
     FROM core.log_rank_profile
     UNION ALL
-    SELECT cluster, night, log_id, 'phase_straggler_core_seconds', ['read', 'write', 'meta', 'waiting'], phase_straggler_core_seconds
+    SELECT cluster, night, log_id, 'phase_straggler_core_seconds', ['read', 'write', 'meta', 'held', 'waiting'], phase_straggler_core_seconds
     FROM core.log_phase_profile
     UNION ALL
     SELECT
@@ -211,8 +206,17 @@ of_parts AS (
     UNION ALL BY NAME
     SELECT * EXCLUDE (op, beneath_seconds) REPLACE (beneath_seconds AS seconds), op AS time_kind FROM parted_calls
     UNION ALL BY NAME
-    SELECT * EXCLUDE (op, beneath_seconds) REPLACE (seconds - COALESCE(beneath_seconds, 0) AS seconds), 'waiting' AS time_kind
+    -- Of what calls waited, those that move the data of all get their part: both kinds of waiting are in the same calls.
+    SELECT
+        parted_calls.* EXCLUDE (op, beneath_seconds)
+            REPLACE ((seconds - COALESCE(beneath_seconds, 0)) * COALESCE(kind_seconds / NULLIF(file_waiting, 0), 1) AS seconds),
+        time_kind
     FROM parted_calls
+    JOIN (
+        SELECT *, SUM(kind_seconds) OVER (PARTITION BY cluster, night, log_id, file_id) AS file_waiting
+        FROM file_time
+        WHERE time_kind IN ('held', 'waiting')
+    ) AS waited USING (cluster, night, log_id, file_id)
 ),
 -- A cost of requests and calls may come in several parts, one for each layer. DuckDB sorts short lists in half the time that its
 -- ordered aggregates take.

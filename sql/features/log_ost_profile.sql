@@ -64,7 +64,8 @@ SELECT
     sound.log_id IS NOT NULL AS is_complete,
     ost_evidence, ost_count, busiest_ost_id, TRY_CAST(busiest_bytes AS BIGINT) AS busiest_ost_bytes, busiest_ost_core_seconds,
     -- One OST alone is not out of balance.
-    CASE WHEN ost_count > 1 THEN busiest_bytes / mean_bytes END AS ost_max_over_mean_ratio,
+    -- A process alone asks one OST after the other, whatever each of them gets.
+    CASE WHEN ost_count > 1 AND nprocs > 1 THEN busiest_bytes / mean_bytes END AS ost_max_over_mean_ratio,
     busiest_bytes / all_bytes AS busiest_ost_ratio, known_ost_count, nprocs, single_ost_bytes,
     busiest_ost_core_seconds / NULLIF(run_seconds * nprocs, 0) AS busiest_ost_seconds_ratio,
     -- To know that no OST is slow takes nearly all bytes; to know that one is slow does not.

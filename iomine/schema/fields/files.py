@@ -72,7 +72,12 @@ FILES = {
 
 TIMES = {
     **defined(
-        Kind.LABEL, Privacy.OPEN, time_kind="What time went into: read, write, meta (metadata calls) or waiting (in MPI-IO)."
+        Kind.LABEL,
+        Privacy.OPEN,
+        time_kind=(
+            "What time went into: read, write, meta (metadata calls), and in MPI-IO held (waiting for those that move the data of all) "
+            "or waiting (other waiting, or exchange)."
+        ),
     ),
     **defined(
         Kind.SECONDS,

@@ -83,6 +83,11 @@ TRIGGER = Trigger(
             state="not applicable",
         ),
         Case(
+            "a run of one process",
+            {"process_count": 1, **_FEW_RANKS, "nprocs": 1, "ost_max_over_mean_ratio": None, "busiest_ost_bytes": 4 * GIB},
+            state="not applicable",
+        ),
+        Case(
             "all bytes went to one OST",
             {"ost_count": 1, **_FEW_RANKS, "ost_max_over_mean_ratio": None, "busiest_ost_bytes": None},
             state="not applicable",
