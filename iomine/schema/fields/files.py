@@ -56,7 +56,8 @@ FILES = {
             "collective calls."
         ),
         striped_shared_core_seconds=(
-            "Time that ranks spent in reads and writes of large shared files on few OSTs, and waited for these in collective calls."
+            "Time that ranks spent in reads and writes of large shared files on few OSTs, and waited for these in collective "
+            "calls."
         ),
         overstriped_core_seconds="Time that ranks spent on overstriped files, metadata calls included.",
     ),
@@ -75,8 +76,8 @@ TIMES = {
         Kind.LABEL,
         Privacy.OPEN,
         time_kind=(
-            "What time went into: read, write, meta (metadata calls), and in MPI-IO held (waiting for those that move the data of all) "
-            "or waiting (other waiting, or exchange)."
+            "What time went into: read, write, meta (metadata calls), and in MPI-IO held (waiting for those that move the data of "
+            "all) or waiting (other waiting, or exchange)."
         ),
     ),
     **defined(

@@ -67,10 +67,10 @@ RANKS = {
         posix_seconds="Time in POSIX calls, metadata calls included, summed over ranks.",
         waiting_seconds="Time in MPI-IO that the POSIX calls beneath do not explain, summed over ranks.",
         late_seconds="Time in MPI-IO that not even the slowest rank's POSIX calls beneath explain, summed over ranks.",
-        held_seconds="Time in collective calls of MPI-IO in which ranks waited for the slowest rank's POSIX calls, summed over ranks.",
+        held_seconds="Time in collective calls in which ranks waited for the slowest rank's POSIX calls, summed over ranks.",
         collective_excess_seconds=(
-            "Time in collective reads and writes of MPI-IO less that in others; all of a record's reads count as what most of them "
-            "are, likewise its writes."
+            "Time in collective reads and writes of MPI-IO less that in others; all of a record's reads count as what most of "
+            "them are, likewise its writes."
         ),
     ),
     **defined(Kind.TEXT, Privacy.PATH, late_path="File with most time in MPI-IO that POSIX beneath does not explain."),
