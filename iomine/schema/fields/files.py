@@ -76,8 +76,8 @@ TIMES = {
         Kind.LABEL,
         Privacy.OPEN,
         time_kind=(
-            "What time went into: read, write, meta (metadata calls), and in MPI-IO held (waiting for those that move the data of "
-            "all) or waiting (other waiting, or exchange)."
+            "What time went into: read, write, meta (metadata calls), and in MPI-IO held (waiting for those that move the data "
+            "of all) or waiting (other waiting, or exchange)."
         ),
     ),
     **defined(

@@ -1,10 +1,10 @@
 """A large shared file lies on a single OST.
 
-A file on one OST is as fast as one server, however many ranks read or write it, and other users of that OST
-wait as well. Striping spreads a file over several OSTs, each of which adds its own bandwidth. The largest file that
-four ranks or more share and that has one stripe is compared with the threshold; those with a tenth of its bytes or more are
-counted and priced with it. With fewer ranks one OST keeps up, such as with one that wrote a file and another that reads it
-back. The cost is the time in reads and writes of all of them, and the time in collective calls in which ranks waited for these: ROMIO lets as many
+A file on one OST is as fast as one server, however many ranks read or write it, and other users of that OST wait as well.
+Striping spreads a file over several OSTs, each of which adds its own bandwidth. The largest file that four ranks or more
+share and that has one stripe is compared with the threshold; those with a tenth of its bytes or more are counted and priced
+with it. With fewer ranks one OST keeps up, such as with one that wrote a file and another that reads it back. The cost is the
+time in reads and writes of all of them, and the time in collective calls in which ranks waited for these: ROMIO lets as many
 ranks move data as there are stripes, so that on one OST all others wait for one.
 
 Blind spots: bytes moved are counted, so a small file that is read over and over can pass for a large one, and is then

@@ -7,10 +7,11 @@ computing took longer or because it did something before; ranks were slow by tur
 That time is the cost. Of each file, the slowest rank's POSIX time is granted to every rank.
 
 Blind spots: waiting for a rank whose own I/O is slow is that rank's finding (RANK-101), and waiting for the few that move the
-data of all is the price of collective buffering, or of too few OSTs (LUSTRE-101, LUSTRE-103); neither counts here. Exchange of
-data between ranks, and waiting for locks, look the same as waiting for a rank, and where many small pieces are exchanged that
-can be most of it. Who was late is named only where no other was: the rank with least time in MPI-IO has waited least, and where it has half of the
-median, or more, ranks were late by turns. Files that POSIX did not see are left out, for then the I/O went another way.
+data of all is the price of collective buffering, or of too few OSTs (LUSTRE-101, LUSTRE-103); neither counts here. Exchange
+of data between ranks, and waiting for locks, look the same as waiting for a rank, and where many small pieces are exchanged
+that can be most of it. Who was late is named only where no other was: the rank with least time in MPI-IO has waited least,
+and where it has half of the median, or more, ranks were late by turns. Files that POSIX did not see are left out, for then
+the I/O went another way.
 
 The I/O model in a report, and of `iomine model LOG`, parts the time of each phase class: where waiting is most of it, a rank
 comes late; where exchange is, pieces are many or small. Both take as long on a faster file system, and only storage gains by it.
