@@ -147,7 +147,7 @@ def test_a_view_that_cannot_be_held_is_an_error_in_words(write_rows):
 def test_shared_views_are_those_that_several_read_and_that_can_be_worked_out():
     """Tables that are handed on as they are stay where they are, and what reads what is not there yet waits."""
     shared = [view.qualified for view in shared_views(["feature.log_sync_profile", "feature.cost_claim"], ["log_rank_profile"])]
-    assert {"core.posix_file", "core.synced_file"} <= set(shared)
+    assert {"core.posix_file", "core.synced_file", "core.waited_file"} <= set(shared)
     assert shared.index("core.posix_file") < shared.index("core.synced_file")
-    assert set(shared).isdisjoint({"core.log", "core.log_rank_profile", "core.waited_file", "feature.cost_claim"})
+    assert set(shared).isdisjoint({"core.log", "core.log_rank_profile", "core.slow_file", "feature.cost_claim"})
     assert [] == shared_views(["feature.cost_claim"], tables_read(["feature.cost_claim"]))
