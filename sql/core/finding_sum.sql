@@ -1,11 +1,11 @@
 -- ---
--- about = "How often each trigger found something, in all and of each user, what that cost, and whether it grows."
+-- about = "How often each trigger found something, in all and of each user, what that cost, the facility's part, and whether it grows."
 -- grain = ["grouped_by", "user", "uid", "code"]
--- reads = ["core.finding_night", "core.newest_night"]
+-- reads = ["core.finding_part", "core.newest_night"]
 -- ---
 WITH dated AS (
-    SELECT finding_night.*, last_night - night AS age, recent_night_count, preceding_night_count
-    FROM core.finding_night AS finding_night
+    SELECT finding_part.*, last_night - night AS age, recent_night_count, preceding_night_count
+    FROM core.finding_part AS finding_part
     JOIN core.newest_night USING (cluster)
 )
 SELECT
@@ -18,6 +18,8 @@ SELECT
     COUNT(DISTINCT night) AS night_count,
     SUM(cost_core_seconds) AS cost_core_seconds,
     SUM(charged_core_seconds) AS charged_core_seconds,
+    TRY_CAST(SUM(facility_finding_count) AS BIGINT) AS facility_finding_count,
+    SUM(facility_cost_core_seconds) AS facility_cost_core_seconds,
     MIN(night) AS first_night,
     MAX(night) AS last_night,
     TRY_CAST(COALESCE(SUM(finding_count) FILTER (WHERE age BETWEEN 0 AND 6), 0) AS BIGINT) AS recent_finding_count,

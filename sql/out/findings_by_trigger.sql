@@ -1,5 +1,5 @@
 -- ---
--- about = "How often each trigger found something, of how many users and applications, what that cost, and whether it grows."
+-- about = "How often each trigger found something, of how many users and applications, what that cost, the facility's part, and whether it grows."
 -- grain = ["code"]
 -- reads = ["core.finding_sum", "main.triggers"]
 -- ---

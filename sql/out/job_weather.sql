@@ -9,6 +9,8 @@ WITH priced AS (
         cluster, night, log_id, SUM(charged_core_seconds) AS finding_core_seconds,
         arg_max(code, charged_core_seconds ORDER BY code) AS costliest_code
     FROM main.findings
+    -- What the facility caused is no evidence against the application.
+    WHERE is_facility_cause IS NOT TRUE
     GROUP BY ALL
 ),
 known AS (

@@ -41,6 +41,7 @@ per_log AS (
     SELECT
         run.cluster, run.job_id, task, number, logs.read_bytes, logs.write_bytes, logs.io_core_seconds,
         COUNT(finding.code) AS finding_count, list_sum(list_sort(list(finding.charged_core_seconds))) AS cost_core_seconds,
+        list_sum(list_sort(list(finding.charged_core_seconds * finding.is_facility_cause::INTEGER))) AS facility_cost_core_seconds,
         -- A log has the id of its array; only its time shows which task it is of.
         COUNT(DISTINCT task) OVER (PARTITION BY run.cluster, run.job_id, logs.night, logs.log_id) > 1 AS is_ambiguous
     FROM run
@@ -64,6 +65,7 @@ per_run AS (
         cluster, job_id, task, number, bool_or(is_ambiguous) AS is_ambiguous, COUNT(*) AS log_count,
         TRY_CAST(SUM(finding_count) AS BIGINT) AS finding_count,
         list_sum(list_sort(list(cost_core_seconds))) AS cost_core_seconds,
+        list_sum(list_sort(list(facility_cost_core_seconds))) AS facility_cost_core_seconds,
         TRY_CAST(SUM(read_bytes) AS BIGINT) AS read_bytes, TRY_CAST(SUM(write_bytes) AS BIGINT) AS write_bytes,
         SUM(io_core_seconds ORDER BY io_core_seconds) AS io_core_seconds
     FROM per_log
@@ -84,6 +86,7 @@ SELECT
     END AS doubt,
     CASE WHEN NOT is_ambiguous THEN finding_count END AS finding_count,
     CASE WHEN NOT is_ambiguous THEN cost_core_seconds END AS cost_core_seconds,
+    CASE WHEN NOT is_ambiguous THEN facility_cost_core_seconds END AS facility_cost_core_seconds,
     night, cluster
 FROM run
 LEFT JOIN per_run USING (cluster, job_id, task, number)

@@ -4,7 +4,9 @@
 -- reads = ["core.app_night", "core.newest_night"]
 -- ---
 WITH dated AS (
-    SELECT app_night.*, last_night - night AS age, recent_night_count, preceding_night_count
+    SELECT
+        app_night.*, cost_core_seconds - COALESCE(facility_cost_core_seconds, 0) AS users_part,
+        last_night - night AS age, recent_night_count, preceding_night_count
     FROM core.app_night AS app_night
     JOIN core.newest_night USING (cluster)
 ),
@@ -29,10 +31,12 @@ summed AS (
         TRY_CAST(SUM(finding_log_count) AS BIGINT) AS finding_log_count,
         TRY_CAST(SUM(doubtful_log_count) AS BIGINT) AS doubtful_log_count,
         SUM(cost_core_seconds) FILTER (WHERE age BETWEEN 0 AND 6) AS recent_cost_core_seconds,
+        SUM(facility_cost_core_seconds) FILTER (WHERE age BETWEEN 0 AND 6) AS recent_facility_cost_core_seconds,
         SUM(cost_core_seconds) FILTER (WHERE age BETWEEN 7 AND 13) AS preceding_cost_core_seconds,
+        SUM(facility_cost_core_seconds) FILTER (WHERE age BETWEEN 7 AND 13) AS preceding_facility_cost_core_seconds,
         -- A machine may have fewer nights in one of the weeks, or be new: nights are held against nights.
-        COALESCE(SUM(cost_core_seconds / recent_night_count) FILTER (WHERE age BETWEEN 0 AND 6), 0) AS recent_per_night,
-        SUM(cost_core_seconds / preceding_night_count) FILTER (WHERE age BETWEEN 7 AND 13) AS preceding_per_night,
+        COALESCE(SUM(users_part / recent_night_count) FILTER (WHERE age BETWEEN 0 AND 6), 0) AS recent_per_night,
+        SUM(users_part / preceding_night_count) FILTER (WHERE age BETWEEN 7 AND 13) AS preceding_per_night,
         bool_and(recent_night_count > 0 AND preceding_night_count > 0) AS is_comparable
     FROM dated
     GROUP BY GROUPING SETS (("user", uid, app), ("user", uid), (app), (account))

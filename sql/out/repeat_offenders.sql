@@ -1,13 +1,14 @@
 -- ---
--- about = "Who has the same finding night after night: applications of a user with it on at least three, most nights first."
+-- about = "Who has the same finding night after night: applications of a user on at least three, without what the facility caused."
 -- grain = ["user", "uid", "app", "code"]
--- reads = ["core.finding_night", "core.app_night"]
+-- reads = ["core.finding_part", "core.app_night"]
 -- ---
 WITH found AS (
     SELECT
         "user", uid, app, code, COUNT(DISTINCT night) AS night_count, TRY_CAST(SUM(finding_count) AS BIGINT) AS finding_count,
-        SUM(cost_core_seconds) AS cost_core_seconds, MIN(night) AS first_night, MAX(night) AS last_night
-    FROM core.finding_night
+        SUM(cost_core_seconds) AS cost_core_seconds, SUM(facility_cost_core_seconds) AS facility_cost_core_seconds, MIN(night) AS first_night, MAX(night) AS last_night
+    FROM core.finding_part
+    WHERE finding_count > facility_finding_count
     GROUP BY "user", uid, app, code
     -- Once may be chance, and twice the same job tried again.
     HAVING COUNT(DISTINCT night) >= 3
@@ -19,7 +20,8 @@ run AS (
 )
 SELECT
     "user", uid, app, code, night_count, run_night_count, night_count / run_night_count AS repeat_ratio,
-    finding_count, cost_core_seconds, first_night, last_night
+    finding_count, cost_core_seconds, facility_cost_core_seconds, first_night, last_night
 FROM found
 JOIN run ON "user" IS NOT DISTINCT FROM of_user AND uid IS NOT DISTINCT FROM of_uid AND app IS NOT DISTINCT FROM of_app
-ORDER BY night_count DESC, cost_core_seconds DESC NULLS LAST, "user", uid, app, code
+ORDER BY
+    night_count DESC, cost_core_seconds - COALESCE(facility_cost_core_seconds, 0) DESC NULLS LAST, "user", uid, app, code

@@ -170,7 +170,7 @@ WEATHER = {
             "opens weigh as much as they took there; or how files, ranks and OSTs changed, if that is more. Empty where it did "
             "the same."
         ),
-        finding_ratio="Share of the log's I/O time that its findings cost.",
+        finding_ratio="Share of the log's I/O time that its findings cost, without the facility's part.",
         ost_contention_ratio="Share of the busy time of the log's OSTs, while it used them, that was other users'.",
         others_ratio="Share of the busy time of the targets that cost most, while the log used them, that was other users'.",
         ost_slowdown_ratio="Time in which OSTs dealt with the log's requests, over the time that these usually take.",

@@ -83,6 +83,7 @@ OFFENDERS = {
     **defined(
         Kind.COUNT,
         finding_log_count="Logs with a finding.",
+        facility_finding_count="Findings whose cause is the facility's to mend, as far as their logs are still known.",
         doubtful_log_count="Logs with impossible values, which are left out of sums.",
         user_count="Users, each uid once, whatever names its logs have; who has no known uid is not counted.",
         app_count="Programs.",
@@ -103,21 +104,24 @@ OFFENDERS = {
             "it is known: not of nights that were summed up before version 9 of the schema, if their logs have left."
         ),
         timed_core_seconds="Length of the runs whose I/O time is known, times their processes.",
-        recent_cost_core_seconds="Cost of the findings of the last seven nights of the machine.",
-        preceding_cost_core_seconds="Cost of the findings of the seven nights before the last seven.",
+        facility_charged_core_seconds="Of what findings add to the sums of costs, that whose cause is the facility's to mend.",
+        recent_cost_core_seconds="Cost of the findings of the last seven nights of the machine, with the facility's part.",
+        recent_facility_cost_core_seconds="The facility's part of that.",
+        preceding_cost_core_seconds="Cost of the findings of the seven nights before the last seven, with the facility's part.",
+        preceding_facility_cost_core_seconds="The facility's part of that.",
         small_written_core_seconds="I/O time of files written to, of which less than 1 MiB was touched.",
     ),
     **defined(
         Kind.RATIO,
         cost_change_ratio=(
-            "Cost for each night with logs of the machine among the last seven over that among the seven before; NULL where "
-            "there was no cost in those, or one of the weeks has no logs."
+            "Cost without the facility's part, for each night with logs of the machine among the last seven, over that among the "
+            "seven before; NULL where there was none in those, or one of the weeks has no logs."
         ),
         finding_change_ratio=(
             "Findings for each night with logs of the machine among the last seven over those among the seven before; NULL where "
             "there were none, or one of the weeks has no logs."
         ),
-        cost_ratio="Share of the I/O time that findings cost.",
+        cost_ratio="Share of the I/O time that findings cost, with the facility's part.",
         finding_log_ratio="Share of logs with a finding.",
         repeat_ratio="Share of the nights with logs that have the finding.",
         small_written_file_ratio="Share of small files among those written to.",

@@ -24,7 +24,7 @@ log_judged AS (
         "user", uid, app, CASE WHEN $by_code THEN code END AS code, log_id, is_after,
         count(*) FILTER (WHERE state <> 'unknown') AS assessed_count,
         count(*) FILTER (WHERE state = 'fired' AND level IN ('high', 'warn')) AS finding_count,
-        sum(charged_core_seconds) AS cost
+        sum(charged_core_seconds) AS cost, sum(charged_core_seconds * is_facility_cause::INTEGER) AS facility_cost
     FROM keyed
     JOIN (SELECT * FROM main.verdicts WHERE ruleset = 'iomine') AS verdict USING (cluster, night, log_id)
     GROUP BY ALL
@@ -34,6 +34,10 @@ judged AS (
         "user", uid, app, code,
         sum(finding_count) FILTER (WHERE NOT is_after) AS found_before, sum(finding_count) FILTER (WHERE is_after) AS found_after,
         sum(cost) FILTER (WHERE NOT is_after) AS cost_before, sum(cost) FILTER (WHERE is_after) AS cost_after,
+        sum(facility_cost) FILTER (WHERE NOT is_after) AS facility_cost_before,
+        sum(facility_cost) FILTER (WHERE is_after) AS facility_cost_after,
+        coalesce(cost_before, 0) - coalesce(facility_cost_before, 0) AS own_before,
+        coalesce(cost_after, 0) - coalesce(facility_cost_after, 0) AS own_after,
         sum(assessed_count) FILTER (WHERE is_after) AS assessed_after
     FROM log_judged
     GROUP BY ALL
@@ -44,9 +48,12 @@ weighed AS (
         judged."user", judged.uid, judged.app, judged.code, log_count_before, log_count,
         coalesce(found_before, 0)::BIGINT AS finding_count_before, coalesce(found_after, 0)::BIGINT AS finding_count,
         cost_before AS cost_core_seconds_before, cost_after AS cost_core_seconds, assessed_after,
-        coalesce(cost_before, cost_after) IS NOT NULL AS has_cost,
-        if(has_cost, coalesce(cost_before, 0), finding_count_before) AS weight_before,
-        if(has_cost, coalesce(cost_after, 0), finding_count) * night_ratio AS weight_after
+        facility_cost_before AS facility_cost_core_seconds_before, facility_cost_after AS facility_cost_core_seconds,
+        own_before, own_after, coalesce(cost_before, cost_after) IS NOT NULL AS has_cost,
+        -- By what users can change; what the facility alone caused, by that.
+        own_before > 0 OR own_after > 0 AS is_users,
+        CASE WHEN is_users THEN own_before WHEN has_cost THEN coalesce(cost_before, 0) ELSE finding_count_before END AS weight_before,
+        CASE WHEN is_users THEN own_after WHEN has_cost THEN coalesce(cost_after, 0) ELSE finding_count END * night_ratio AS weight_after
     FROM judged
     JOIN runs
         ON runs."user" IS NOT DISTINCT FROM judged."user" AND runs.uid IS NOT DISTINCT FROM judged.uid
@@ -68,7 +75,8 @@ classed AS (
 )
 SELECT
     change, "user", uid, app, code, finding_count_before, finding_count, cost_core_seconds_before, cost_core_seconds,
-    log_count_before, log_count
+    facility_cost_core_seconds_before, facility_cost_core_seconds, log_count_before, log_count
 FROM classed
 WHERE change <> 'same'
-ORDER BY abs(coalesce(cost_core_seconds, 0) - coalesce(cost_core_seconds_before, 0)) DESC, change, "user", uid, app, code
+ORDER BY
+    abs(own_after - own_before) DESC, abs(coalesce(cost_core_seconds, 0) - coalesce(cost_core_seconds_before, 0)) DESC, change, "user", uid, app, code

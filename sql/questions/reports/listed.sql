@@ -19,4 +19,4 @@ SELECT
 FROM core.log
 LEFT JOIN found USING (cluster, night, log_id)
 WHERE list_contains($log_ids, log_id)
-ORDER BY "user" NULLS LAST, night DESC, cost_core_seconds DESC NULLS LAST, log_id
+ORDER BY "user" NULLS LAST, night DESC, cost_core_seconds - coalesce(facility_cost_core_seconds, 0) DESC NULLS LAST, log_id

@@ -24,5 +24,9 @@ found AS (
 SELECT found.*, run_seconds * nprocs AS run_core_seconds
 FROM found
 JOIN (SELECT cluster, night, log_id, run_seconds, nprocs FROM core.log) AS log USING (cluster, night, log_id)
-QUALIFY row_number() OVER (PARTITION BY "user" ORDER BY night DESC, cost_core_seconds DESC NULLS LAST, log_id) <= 20
-ORDER BY "user" NULLS LAST, night DESC, cost_core_seconds DESC NULLS LAST, log_id
+QUALIFY
+    row_number() OVER (
+        PARTITION BY "user" ORDER BY night DESC, cost_core_seconds - coalesce(facility_cost_core_seconds, 0) DESC NULLS LAST, log_id
+    ) <= 20
+ORDER BY
+    "user" NULLS LAST, night DESC, cost_core_seconds - coalesce(facility_cost_core_seconds, 0) DESC NULLS LAST, log_id

@@ -1,5 +1,5 @@
 -- ---
--- about = "Causes of what is found in runs, the costliest first."
+-- about = "Causes of what is found in runs: what users lose most by first, and the facility's causes last."
 -- parts = ["subject_run"]
 -- reads = ["main.findings", "main.triggers"]
 -- parameters = ["since", "until"]
@@ -20,4 +20,5 @@ SELECT
 FROM per_log
 LEFT JOIN main.triggers AS trigger ON trigger.code = per_log.code AND trigger.ruleset = 'iomine'
 GROUP BY per_log.code
-ORDER BY cost_core_hours DESC NULLS LAST, log_count DESC, per_log.code
+ORDER BY
+    cost_core_hours - coalesce(facility_cost_core_hours, 0) DESC NULLS LAST, cost_core_hours DESC NULLS LAST, log_count DESC, per_log.code

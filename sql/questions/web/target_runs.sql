@@ -6,6 +6,7 @@
 -- ---
 SELECT
     start_at, "user", uid, application, job_id, bytes AS moved_bytes, cost_core_seconds / 3600 AS cost_core_hours,
+    facility_cost_core_seconds / 3600 AS facility_cost_core_hours,
     io_core_seconds / 3600 AS io_core_hours, nprocs, run_seconds, log_id, night, cluster
 FROM subject_run
 JOIN (
