@@ -41,6 +41,7 @@ class Sign:
         led_core_seconds: of the cost, that of runs whose report calls a cause by it, 0 where none is known; None if no report
             does.
         facility_cost_core_seconds: of what is charged, that of runs in which its cause is the facility's to mend.
+        own_idle_core_seconds: of the idle time, that of the other runs; None where none is known.
     """
 
     code: str
@@ -61,6 +62,7 @@ class Sign:
     idle_core_seconds: float | None = None
     led_core_seconds: float | None = None
     facility_cost_core_seconds: float | None = None
+    own_idle_core_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +119,9 @@ class Cause:
 
     @property
     def lost_core_seconds(self) -> float:
-        """Costs and idle time: what it weighs among others, and whether it is worth a mail."""
-        return (self.cost_core_seconds or 0.0) + self.idle_core_seconds
+        """Costs and idle time without the facility's part: what it weighs among others, and whether it is worth a mail."""
+        idle = max(sign.own_idle_core_seconds or 0.0 for sign in (self.lead, *self.others))
+        return (self.own_core_seconds or 0.0) + idle
 
     def could_lead(self) -> tuple[Sign, ...]:
         """The lead, and signs that cost at least half as much: in other nights one of them may have led."""

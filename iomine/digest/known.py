@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from iomine.digest.causes import Cause, causes_of, sign_of
 from iomine.post.model import Subject
+from iomine.report.causes import is_facility_cause
 from iomine.views.answers import Ask, Row, rows_of
 from iomine.views.questions import question
 
@@ -195,8 +196,8 @@ def _better(outcomes: Iterable[Row]) -> dict[tuple[str, str, str], Better]:
     """What got better, by machine, user and application; what is still there in other runs of the same is not better."""
     by_code: dict[tuple[str, str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in outcomes:
-        # Findings that ended without a mail are not reported either.
-        if row["outcome"] != "unknown" and not (row["outcome"] == "not told" and row["is_over"]):
+        # Findings that ended without a mail are not reported either, nor what the facility mended.
+        if row["outcome"] != "unknown" and not is_facility_cause(row["code"]) and not (row["outcome"] == "not told" and row["is_over"]):
             by_code[row["cluster"], row["user"], row["application"] or ""][row["code"]].append(row)
     found = {}
     for what, codes in by_code.items():

@@ -125,7 +125,7 @@ def entry_text(cause: Cause, application: Application, found: Row, links: Links,
     return EntryText(
         key=cause.subject.key,
         title=_title(cause, kind),
-        cost=core_hours(cause.cost_core_seconds) + _idle(cause),
+        cost=_cost(cause) + _idle(cause),
         extent=_extent(cause, application),
         finding=" ".join((first_sentence(finding_of(lead.code, found["finding"])), *own_load(found, load_of))),
         advice=" ".join((first_sentence(advice), *([NEW_FILES] if _SETS_LAYOUT in command else []))),
@@ -146,10 +146,10 @@ def left_text(causes: Sequence[Cause], kind: Kind) -> str:
         return ""
     first = _title(causes[0], kind)
     if len(causes) == 1:
-        return f"One more is in the reports: {first} ({core_hours(causes[0].cost_core_seconds)})."
-    known = [cause.cost_core_seconds for cause in causes if cause.cost_core_seconds is not None]
+        return f"One more is in the reports: {first} ({_cost(causes[0])})."
+    known = [cause.own_core_seconds for cause in causes if cause.own_core_seconds]
     costs = f", {core_hours(sum(known))} in all" if known else ""
-    return f"{len(causes)} more are in the reports{costs}, first {first} ({core_hours(causes[0].cost_core_seconds)})."
+    return f"{len(causes)} more are in the reports{costs}, first {first} ({_cost(causes[0])})."
 
 
 def _title(cause: Cause, kind: Kind) -> str:
@@ -159,6 +159,14 @@ def _title(cause: Cause, kind: Kind) -> str:
 
 def _is_one_job(sign: Sign) -> bool:
     return sign.run_count > 1 and sign.job_count == 1 and bool(sign.job_id)
+
+
+def _cost(cause: Cause) -> str:
+    """What the user can change, and apart from it the facility's part; of what is the facility's alone, all of it."""
+    own, whole = cause.own_core_seconds, cause.cost_core_seconds
+    if not own or whole is None or own == whole:
+        return core_hours(whole)
+    return f"{core_hours(own)} (and {core_hours(whole - own)} for the facility to mend)"
 
 
 def _idle(cause: Cause) -> str:

@@ -518,7 +518,7 @@ def bar(part: float | None, whole: float | None, kind: str = "", beyond: float =
     amount = part or 0.0
     if not whole or not (amount or beyond) or not math.isfinite(reach := (amount + beyond) / whole):
         return Markup("")
-    width = 100 * min(1.0, max(0.008, amount / whole))
+    width = 100 * min(1.0, max(0.008, amount / whole)) if amount else 0.0
     lighter = f'<rect class="beyond" width="{100 * min(1.0, max(0.0, reach)):.1f}%" height="8"/>' if beyond else ""
     return Markup(  # noqa: S704  numbers, and a word of ours
         f'<svg class="bar {kind}" aria-hidden="true">{lighter}<rect width="{width:.1f}%" height="8"/></svg>'

@@ -35,7 +35,7 @@ def _job_of(row: Row, _window: Window) -> JobName | None:
 _APPLICATION: Final[Drill] = named("application", "application")
 _FACILITYS: Final = Column("facility_cost_core_hours", FACILITYS)
 _COSTS: Final = (
-    Column("cost_core_hours", "Cost in core-hours", is_barred=True),
+    Column("cost_core_hours", "Cost in core-hours", is_barred=True, lighter=_FACILITYS.name),
     _FACILITYS,
     Column("io_core_hours", "Core-hours in I/O"),
     Column("log_count", "Logs"),
@@ -63,11 +63,11 @@ _NIGHTS: Final = Panel(
 _CAUSES: Final = Panel(
     "causes",
     "What to change",
-    "Causes of what is found in these runs, the costliest first, each rounded; a report has all signs of its causes.",
+    "Causes of what is found in these runs, the costliest first, the facility's last; a report has all signs of its causes.",
     "web/subject_causes",
     (
         Column("title", "What it is"),
-        Column("cost_core_hours", "Cost in core-hours", is_barred=True),
+        Column("cost_core_hours", "Cost in core-hours", is_barred=True, lighter=_FACILITYS.name),
         _FACILITYS,
         Column("log_count", "Logs"),
         Column("last_night", "Last night"),
@@ -124,7 +124,7 @@ _RUNS: Final = Panel(
     "web/subject_runs",
     (
         *_RUN,
-        Column("cost_core_hours", "Cost in core-hours", is_barred=True),
+        Column("cost_core_hours", "Cost in core-hours", is_barred=True, lighter=_FACILITYS.name),
         _FACILITYS,
         Column("io_core_hours", "Core-hours in I/O"),
         Column("io_ratio", "Share in I/O"),
@@ -157,6 +157,7 @@ _MOVES: Final = Panel(
         *_RUN,
         Column("moved_bytes", "Moved on it", is_barred=True),
         Column("cost_core_hours", "Cost in core-hours, anywhere"),
+        _FACILITYS,
         Column("io_core_hours", "Core-hours in I/O, anywhere"),
         *_EXTENT,
     ),
@@ -312,7 +313,7 @@ def sentence_of(nights: Sequence[Row], causes: Sequence[Row]) -> str:
 
     Args:
         nights: what runs took by night.
-        causes: what is found in them, the costliest first.
+        causes: what is found in them.
     """
     if not nights:
         return "No log of these nights is known."
@@ -326,8 +327,10 @@ def sentence_of(nights: Sequence[Row], causes: Sequence[Row]) -> str:
         return f"{said}; nothing was found that costs any of it."
     share = f" ({percent(min(cost / in_io, 1))})" if in_io else ""
     # What other findings charge may not be known.
-    first = next((row["title"] for row in causes if row["cost_core_hours"] and row["title"]), "")
-    most = f", most of it by one cause: {first[0].lower()}{first[1:]}" if first else ""
+    known = [row for row in causes if row["cost_core_hours"] and row["title"]]
+    first = max(known, key=lambda row: row["cost_core_hours"], default=None)
+    part = "" if first is None else "most" if _SECONDS * first["cost_core_hours"] > cost / 2 else "the largest part"
+    most = f", {part} of it by one cause: {first['title'][0].lower()}{first['title'][1:]}" if first else ""
     apart = f" Of that the facility's to mend: {core_hours(facilitys)}." if facilitys else ""
     return f"{said}; {core_hours(cost)}{share} went into requests with findings{most}.{apart}"
 

@@ -60,6 +60,7 @@ class Column:
         drill: the rows behind a number; None where there are none.
         is_barred: whether bars beside the numbers compare them.
         is_prose: whether it is sentences, which are shown whole.
+        lighter: a column that is part of it, which bars draw lighter; empty where there is none.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Column:
     drill: Drill | None = None
     is_barred: bool = False
     is_prose: bool = False
+    lighter: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ SELECT
     min(night) AS first_night, max(night) AS last_night,
     sum(cost_core_seconds ORDER BY log_id) AS cost_core_seconds,
     sum(idle_core_seconds ORDER BY log_id) AS idle_core_seconds,
+    sum(idle_core_seconds ORDER BY log_id) FILTER (is_facility_cause IS NOT TRUE) AS own_idle_core_seconds,
     sum(charged_core_seconds ORDER BY log_id) AS charged_core_seconds,
     sum(charged_core_seconds * is_facility_cause::INTEGER ORDER BY log_id) AS facility_cost_core_seconds,
     -- What that was for a rank, on average; and of these runs, how long those were whose cost is known.

@@ -254,6 +254,11 @@ def test_what_the_facility_has_to_mend_is_apart():
     assert "April. What the facility has to mend cost another 5.25 core-hours." in said
     assert mail.subject.startswith("1 thing to change, 1 core-hour:")
     assert "at most 1 core-hour, on 1 April" in mail.html
+    # What the facility caused brings no entry near the site's threshold, nor before others.
+    small = next(entry.subject.code for entry in mail.entries)
+    assert [(small, 3600.0), ("LUSTRE-203", 0.0), ("LUSTRE-203", 0.0)] == [
+        (entry.subject.code, entry.cost_core_seconds) for entry in mail.entries
+    ]
     project = all_mails(database(reported), replace(since(FIRST, NIGHTS[-1]), whose="project"))["chem"]
     assert "- ada: 1 core-hour in 3 runs" in project.text
 
