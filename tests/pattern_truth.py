@@ -186,7 +186,7 @@ def page(found: Sequence[Score], logs: Sequence[Seen]) -> str:
             "",
             f"{OF_EACH} groups of nodes of each kind. *Circular* nodes have medians that differ by a standard deviation of 0.005",
             "to 0.05 decades. Of *outlier* groups one node to a twentieth, or two, are 2.8 to 100 times as slow. *Striped* ones",
-            "have 2 to 64 bands or a period of 2 to 64, with at least four nodes in each part, which explain 60 % to 98 % of the",
+            "have 2 to 64 bands or a period of 2 to 64, with at least four nodes in each part, which explain 60% to 98% of the",
             "variance. *Noisy* ones differ by 0.1 to 0.6 decades: normal, exponential, or Student's t with 4 degrees of freedom.",
             "",
             "| nodes | pattern | named so | precision | recall |",

@@ -26,7 +26,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "periods.md"
 REGULAR, SURE = 0.85, 0.6
 _FEWEST_STARTS = 3
 _TRACE_TABLES = ("segment", "dxt_file")
-_COLUMNS = ("way", "periods", "found", "within 1 %", "within 5 %", "further off", "median error", "found where there is none")
+_COLUMNS = ("way", "periods", "found", "within 1%", "within 5%", "further off", "median error", "found where there is none")
 
 
 class Reported(NamedTuple):

@@ -236,7 +236,7 @@ closes too, and the slowest rank), and bytes over the bandwidth that IOR prints 
 
 {unknown} are unknown: {unknown_reason}
 
-What was asked for: a median error of at most 10 %, at most 8 % of times of {long} s and more, at most 3 % of reads of these, and
+What was asked for: a median error of at most 10%, at most 8% of times of {long} s and more, at most 3% of reads of these, and
 three quarters of the times of {long} s and more in their intervals. {verdict}
 
 | program | op | measured s | in requests s | predicted s | interval s | error | bytes over bandwidth | IOR's distance |
@@ -256,7 +256,7 @@ on the other's storage comes the other's time.
 | --- | --- | --- | --- | --- | --- | --- |
 {pair}
 
-Intervals are those of IOR's {repetitions} repetitions, 5 % wider. Reads were to be within 12 %. In the page cache
+Intervals are those of IOR's {repetitions} repetitions, 5% wider. Reads were to be within 12%. In the page cache
 IOR's plain reads are 16 ranks that copy at once on two cores, where a few aggregators copy for the program: IOR's data time is
 {longer} times as long as storage took for the program's reads.
 """

@@ -125,7 +125,7 @@ class Fastest(NamedTuple):
 
 
 def fastest(application: str) -> Fastest:
-    """The file system that is predicted to be the fastest, day by day; of one repetition the interval is 5 % to both sides."""
+    """The file system that is predicted to be the fastest, day by day; of one repetition the interval is 5% to both sides."""
     by_day: dict[object, dict[str, list[Run]]] = defaultdict(lambda: defaultdict(list))
     own = [run for run in predicted() if run.application == application]
     for run in own:
@@ -156,7 +156,7 @@ files alike. The tables have no traces, so a prediction is bytes over IOR's rate
 Sizes of requests are not compared. Runs that moved next to nothing are left out.
 
 `k` is the median of measured over predicted of the program's runs in the {days} days before, on the same file system; of at least
-{fewest}. What was asked for: at most 6 % for HACC-IO without `k`, and at most 10 % with it for each of the programs.
+{fewest}. What was asked for: at most 6% for HACC-IO without `k`, and at most 10% with it for each of the programs.
 
 | program | runs | median error | with `k`, runs | median error with `k` |
 | --- | --- | --- | --- | --- |

@@ -205,9 +205,9 @@ RULES: Final[dict[str, Rule]] = {
         pc.greater_equal(found["others_rank_ratio"], 0.90), pc.less(found["own_ratio"], 0.8)
     ),
     "meta rank >= 0.95": lambda found: pc.greater_equal(found["meta_rank_ratio"], 0.95),
-    "mean OST >= 85 % full": lambda found: pc.greater_equal(found["mean_ost_full_ratio"], 0.85),
-    "fullest OST >= 90 % full": lambda found: pc.greater_equal(found["fullest_ost_ratio"], 0.90),
-    "others rank >= 0.95 or fullest OST >= 90 % full": lambda found: pc.or_(
+    "mean OST >= 85% full": lambda found: pc.greater_equal(found["mean_ost_full_ratio"], 0.85),
+    "fullest OST >= 90% full": lambda found: pc.greater_equal(found["fullest_ost_ratio"], 0.90),
+    "others rank >= 0.95 or fullest OST >= 90% full": lambda found: pc.or_(
         pc.greater_equal(found["others_rank_ratio"], 0.95), pc.greater_equal(found["fullest_ost_ratio"], 0.90)
     ),
 }

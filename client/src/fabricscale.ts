@@ -49,7 +49,7 @@ export function worded(metric: Metric, number: number, capacity = NaN): string {
 
 export function percent(ratio: number): string {
   if (Number.isNaN(ratio)) return "not known";
-  return `${ratio >= 0.1 || !ratio ? Math.round(100 * ratio) : (100 * ratio).toPrecision(2)} %`;
+  return `${ratio >= 0.1 || !ratio ? Math.round(100 * ratio) : (100 * ratio).toPrecision(2)}%`;
 }
 
 /** A time of the night: `03:10`. */

@@ -47,7 +47,7 @@ export function requestFields(rows: Rows, about: About): Field[] {
     },
     time("start_seconds", "Start", rows.start),
     time("end_seconds", "End", rows.end),
-    ...(isMerged ? [number("busy_ratio", "Busy", "share", (value) => `${(100 * value).toFixed(value < 0.1 ? 1 : 0)} % of the duration`)] : []),
+    ...(isMerged ? [number("busy_ratio", "Busy", "share", (value) => `${(100 * value).toFixed(value < 0.1 ? 1 : 0)}% of the duration`)] : []),
     ...(isKnown(rows.ost) ? [number("ost_id", "OST", "ost", format.ost)] : []),
     ...(isKnown(rows.file) ? [named("file", "File", rows.file, about.files)] : []),
   ];

@@ -2,7 +2,7 @@
 
 A picture of a night needs one number of each link and of each time; read from `link_slot` and `link_interval`, that takes seconds
 where there are tens of thousands of links. Levels are logarithms in two bytes, of which twelve bits are used so that they pack
-well: steps of 0.8 % between 1e-6 and 1e9, 1 for zero and 0 for what is not known.
+well: steps of 0.8% between 1e-6 and 1e9, 1 for zero and 0 for what is not known.
 """
 
 import datetime as dt
@@ -37,7 +37,7 @@ def levels_of(values: npt.ArrayLike) -> npt.NDArray[np.uint16]:
 
 
 def values_of(levels: npt.NDArray[np.uint16]) -> Floats:
-    """Levels as numbers, at most 0.5 % off; NaN is not known."""
+    """Levels as numbers, at most 0.5% off; NaN is not known."""
     numbers = LOWEST * (HIGHEST / LOWEST) ** ((levels.astype(np.float64) - 2) / STEPS)
     return np.where(levels > 1, numbers, np.where(levels == 1, 0.0, np.nan))
 

@@ -47,7 +47,7 @@ def replay_script(log_id: str, rows: Iterable[Mapping[str, Any]]) -> str:
         rows: its classes, as the question `cli/model` has them.
     """
     about = (
-        f"Replays the I/O of log {visible(log_id)} with IOR: phase classes that move at least 1 % of its bytes.",
+        f"Replays the I/O of log {visible(log_id)} with IOR: phase classes that move at least 1% of its bytes.",
         "Each line leaves its summary as JSON in IOR_DIR, which `iomine sweep --stats` reads.",
     )
     return _script(about, ([*_class(row)] for row in rows if row["is_relevant"]))

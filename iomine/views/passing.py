@@ -42,7 +42,7 @@ def passing_views(
         variables: values for the variables that views ask for.
         site: views of the site that can be used, in order.
         seconds: that a query may take, None for as long as it takes.
-        memory_bytes: that all queries may take together; what is above goes to disk. None for DuckDB's own (80 % of the machine).
+        memory_bytes: that all queries may take together; what is above goes to disk. None for DuckDB's own (80% of the machine).
 
     Raises:
         ValueError: `lake` names a table that the schema does not know, or a path is not absolute.

@@ -48,7 +48,7 @@ class Limits:
 
     Attributes:
         seconds: until its answer is there, None for as long as it takes.
-        memory_bytes: while it is worked out, as much on disk, and again for its answer; None for DuckDB's own (80 % of the
+        memory_bytes: while it is worked out, as much on disk, and again for its answer; None for DuckDB's own (80% of the
             machine).
         threads: None for one per core.
     """

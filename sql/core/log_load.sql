@@ -101,7 +101,7 @@ SELECT
     log_id, NULLIF(COUNT(DISTINCT ost_id) FILTER (ost_id >= 0), 0) AS target_count,
     SUM(own_rate) / NULLIF(SUM(rate), 0) AS own_bytes_ratio,
     -- Half of its slots and OSTs were at least as loaded: one burst of its own, or one quiet OST, does not count. Among fewer
-    -- than 30 slots the top 5 % are chance.
+    -- than 30 slots the top 5% are chance.
     MEDIAN(100 * others_less_count / slot_count) FILTER (slot_count >= 30) AS load_percentile,
     MAX(full_ratio) AS fullest_ratio, night, cluster
 FROM used

@@ -87,8 +87,8 @@ SELECT
         CASE WHEN has_errors AND symbol_error_count > 0 THEN CASE symbol_error_count WHEN 1 THEN '1 symbol error' ELSE format('{:,} symbol errors', symbol_error_count) END END,
         CASE WHEN has_errors AND rcv_error_count > 0 THEN format('{:,} packets received with errors', rcv_error_count) END,
         CASE WHEN has_discards THEN format('{:,} packets discarded', xmit_discard_count) END,
-        CASE WHEN degraded_ratio IS NOT NULL THEN format('down to {:.0f} % of its capacity', 100 * degraded_ratio) END,
-        CASE WHEN is_full THEN format('{:.0f} % full', 100 * utilisation_ratio) END,
+        CASE WHEN degraded_ratio IS NOT NULL THEN format('down to {:.0f}% of its capacity', 100 * degraded_ratio) END,
+        CASE WHEN is_full THEN format('{:.0f}% full', 100 * utilisation_ratio) END,
         CASE WHEN wait_times_ratio >= 10 THEN format('data waited {:,.0f} times as long as usual', wait_times_ratio) END
     ) AS trouble,
     utilisation_ratio, symbol_error_count, link_recovery_count, link_downed_count, rcv_error_count, xmit_discard_count,

@@ -75,8 +75,8 @@ SELECT
     END AS server_verdict,
     CASE
         WHEN traffic.log_id IS NOT NULL THEN CASE
-            WHEN load_percentile >= 95 THEN 'Others moved more on its OSTs than in 95 % of the time of 30 nights.'
-            WHEN fullest_ratio >= 0.9 THEN 'At least one of its OSTs was 90 % full.'
+            WHEN load_percentile >= 95 THEN 'Others moved more on its OSTs than in 95% of the time of 30 nights.'
+            WHEN fullest_ratio >= 0.9 THEN 'At least one of its OSTs was 90% full.'
             WHEN load_percentile IS NULL THEN 'It is not known how much others usually move on its OSTs.'
             WHEN meta_ratio >= 0.5 THEN 'It spent most of its time in metadata calls, and no server says how long it took for these.'
             ELSE 'By the servers'' traffic, others moved no more on its OSTs than they often do, and none of these is known to have been full.'

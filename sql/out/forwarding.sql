@@ -1,5 +1,5 @@
 -- ---
--- about = "What forwarders would leave of a log's POSIX requests, for the fewest and the most forwarders, in the shortest window within 10 % of the best."
+-- about = "What forwarders would leave of a log's POSIX requests, for the fewest and the most forwarders, in the shortest window within 10% of the best."
 -- grain = ["log_id"]
 -- reads = ["core.gathering"]
 -- ---

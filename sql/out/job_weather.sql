@@ -60,7 +60,7 @@ SELECT
         WHEN 'fabric' THEN fabric_rule
         WHEN 'otherwise' THEN format('{}, and it differed from them: {}.', beside_lineage, differences)
         WHEN 'findings' THEN format(
-            '{}, and its findings cost {:.0f} % of that, most of it {}.', beside_lineage, 100 * finding_ratio, costliest_code
+            '{}, and its findings cost {:.0f}% of that, most of it {}.', beside_lineage, 100 * finding_ratio, costliest_code
         )
         WHEN 'no lineage' THEN format('{} {}', server_rule, beside_lineage)
         WHEN 'not slow' THEN format('{} {}, so there is nothing to explain.', server_rule, beside_lineage)

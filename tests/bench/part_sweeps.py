@@ -48,7 +48,7 @@ _SAMPLE: Final = 5000
 _LEAST_SPEEDUP: Final = 1.8
 _SAMPLE_SECONDS: Final = 0.25
 # To say how much a process holds, the system goes through all its pages. Of workers and readers, four times a second, that took
-# 7 % of two cores from a sweep of 10,000 logs, which it was to measure.
+# 7% of two cores from a sweep of 10,000 logs, which it was to measure.
 _SAMPLES_PER_LOOK: Final = 20
 # Warehouses, which are removed as the program ends: for minutes after many files were deleted, ext4 makes new ones beside them
 # slowly, and the next sweep was measured so.

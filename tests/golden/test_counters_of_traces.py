@@ -63,7 +63,7 @@ def _by_file(columns: Mapping[str, Any], names: tuple[str, ...]) -> dict[int, tu
 
 
 def test_as_darshan_counted() -> None:
-    """At least 99.5 % of files agree in each direction; the others were opened again, which a DXT trace does not show."""
+    """At least 99.5% of files agree in each direction; the others were opened again, which a DXT trace does not show."""
     pairs: Counter[str] = Counter()
     equal: Counter[tuple[str, str]] = Counter()
     for log in _whole_traces():
@@ -105,7 +105,7 @@ def test_records_as_darshan_reduced() -> None:
 
 @pytest.mark.proof
 def test_verdicts_are_those_of_darshans_counters(tmp_path: Path) -> None:
-    """Each trigger of POSIX says the same of 95 % of logs or more; what a trace does not show leaves others unknown."""
+    """Each trigger of POSIX says the same of 95% of logs or more; what a trace does not show leaves others unknown."""
     logs = [log for log in _whole_traces() if _worked_out(log)]
     states = _states(tmp_path / "darshan", logs)
     found = _states(tmp_path / "trace", (replace(log, tables={**log.tables, "posix_file": [_worked_out(log)]}) for log in logs))

@@ -14,7 +14,7 @@ def found(shared_data: Path) -> list[Reported]:
 
 @pytest.mark.parametrize("source", ["trace", "heat maps"])
 def test_periods_are_found_right(found: list[Reported], source: str) -> None:
-    """Nineteen of twenty periods that are found are within 5 % of the known one, and most that there are, are found."""
+    """Nineteen of twenty periods that are found are within 5% of the known one, and most that there are, are found."""
     errors = [each.error for each in found if each.way == source and each.is_periodic and each.known]
     right = [error for error in errors if error is not None]
     assert len(errors) > 70

@@ -136,6 +136,6 @@ def test_slow_runs_met_loaded_and_full_file_systems(table: pa.Table) -> None:
     """The counts that speak for thresholds: by others' load, by fullness and by both."""
     counted = {name: cross(table, RULES[name], 1.5) for name in RULES}
     assert (91, 594, 322, 6255) == counted["others rank >= 0.95"]
-    assert (224, 444, 306, 6287) == counted["fullest OST >= 90 % full"]
-    assert (308, 345, 604, 5840) == counted["others rank >= 0.95 or fullest OST >= 90 % full"]
+    assert (224, 444, 306, 6287) == counted["fullest OST >= 90% full"]
+    assert (308, 345, 604, 5840) == counted["others rank >= 0.95 or fullest OST >= 90% full"]
     assert all(counts.lift > 1.5 for counts in counted.values())

@@ -38,7 +38,7 @@ _LOOK_SECONDS: Final = 1.0
 _PATIENCE_SECONDS: Final = 600.0
 
 # Pages of a scheduler or worker have no login. Without them the port stays, and has nothing to show; and what Dask measures for
-# them many times a second, which is 2 to 3 % of a core in each process, nobody would see.
+# them many times a second, which is 2 to 3% of a core in each process, nobody would see.
 NO_PAGES: Final[dict[str, object]] = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],

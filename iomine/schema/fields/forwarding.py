@@ -16,11 +16,11 @@ FORWARDING = {
     ),
     **defined(
         Kind.COUNT,
-        forwarder_count="Forwarders that gather requests; in forwarding, the smallest number within 10 % of the fewest left.",
+        forwarder_count="Forwarders that gather requests; in forwarding, the smallest number within 10% of the fewest left.",
         left_count="Requests that are left when forwarders have merged what touches.",
         stripe_client_count="Distinct pairs of a stripe and a rank that touches it.",
         left_stripe_client_count="Distinct pairs of a stripe and a forwarder that touches it.",
-        most_forwarder_count="Largest number of forwarders that leaves within 10 % of the fewest requests.",
+        most_forwarder_count="Largest number of forwarders that leaves within 10% of the fewest requests.",
         gathered_read_count="Traced reads that forwarders could gather, one longer than 4 MiB counted as several.",
         left_read_count="Reads that are left of gathered_read_count.",
         read_forwarder_count="Forwarders that leave left_read_count reads: the most that still leave four times fewer.",

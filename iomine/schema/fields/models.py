@@ -24,7 +24,7 @@ MODELS = {
         Kind.FLAG,
         is_blocking="True where no MPI-IO call of that direction on the files was nonblocking; empty where counters do not say.",
         is_synced="True where files that are written were synced: fsync, fdatasync, fflush or MPI_File_sync.",
-        is_relevant="True where the class moves at least 1 % of the log's bytes.",
+        is_relevant="True where the class moves at least 1% of the log's bytes.",
     ),
     **defined(Kind.TEXT, Privacy.PATH, largest_path="File of which the class moved most bytes."),
     **defined(
@@ -92,8 +92,8 @@ MODELS = {
     **defined(
         Kind.SECONDS,
         predicted_seconds="Time of the mean rank in requests on the system, by IOR's data time; NULL where that is unknown.",
-        least_predicted_seconds="predicted_seconds by the fastest of IOR's repetitions, less 5 %.",
-        most_predicted_seconds="predicted_seconds by the slowest of IOR's repetitions, plus 5 %.",
+        least_predicted_seconds="predicted_seconds by the fastest of IOR's repetitions, less 5%.",
+        most_predicted_seconds="predicted_seconds by the slowest of IOR's repetitions, plus 5%.",
         measured_seconds="Measured time of the mean rank in the requests that were predicted, where the log ran on the system.",
     ),
     **defined(
@@ -103,7 +103,7 @@ MODELS = {
     ),
     **defined(
         Kind.COUNT,
-        unknown_class_count="Phase classes for which no time is predicted, those that move less than 1 % included.",
+        unknown_class_count="Phase classes for which no time is predicted, those that move less than 1% included.",
     ),
     **defined(
         Kind.TEXT, Privacy.OPEN, ior_line="Line of IOR that replays the class, as `iomine model` has it; reads need a file."

@@ -16,7 +16,7 @@ VERDICTS = {
         evidence="What the numbers were worked out from, such as trace, records or heatmap.",
         cause_code=(
             "Code of the finding by which the cause is called: findings of a log are one cause where the costliest is about at "
-            "least 80 % of the time that the others are about, and one without a cost where its trigger names the other. A slow "
+            "least 80% of the time that the others are about, and one without a cost where its trigger names the other. A slow "
             "OST or a faulty link that explains stragglers gives its code to their cause. NULL where nothing was found."
         ),
         cost_name="Name of a cost: a column of a trigger's view.",

@@ -71,7 +71,7 @@ def warehouse(warehouse_of) -> Path:
 
 
 def test_the_heaviest_classes_come_with_lines_and_weights(iomine, warehouse) -> None:
-    """24 of 32 MiB are 75 %: one class for three quarters, two for more; the line is that of the model."""
+    """24 of 32 MiB are 75%: one class for three quarters, two for more; the line is that of the model."""
     answer = iomine("workload", "--cover", "0.75", "--warehouse", warehouse)
     assert 0 == answer.exit_code
     lines = answer.stdout.splitlines()

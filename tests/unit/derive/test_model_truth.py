@@ -99,7 +99,7 @@ def test_bt_io_is_two_classes(workload: str) -> None:
 
 
 def test_exchange_is_the_programs_and_not_the_storages() -> None:
-    """s107 and s112 are one program with and without injected latency: exchange per call agrees within 10 %, storage does not."""
+    """s107 and s112 are one program with and without injected latency: exchange per call agrees within 10%, storage does not."""
     for slow, fast in zip(rows_of("s107"), rows_of("s112"), strict=True):
         assert slow["rank_exchange_seconds"] == pytest.approx(fast["rank_exchange_seconds"], rel=0.1)
         assert slow["storage_seconds"] > 1.2 * fast["storage_seconds"]

@@ -212,7 +212,7 @@ def test_late_counters_reach_logs_of_the_night_after():
         )
         found = worked(link_files(Path(folder), files, {("x", night)}))
         (of_log,) = [row for file in found if file.table == "log_fabric" for row in pq.read_table(file.path).to_pylist()]
-        assert (1.0, "90 % full") == (of_log["congested_slot_ratio"], of_log["congested_trouble"])
+        assert (1.0, "90% full") == (of_log["congested_slot_ratio"], of_log["congested_trouble"])
 
 
 def test_trouble_stays_that_was_found_in_intervals_which_have_left(tmp_path: Path):

@@ -400,7 +400,7 @@ def test_levels_of_detail_are_drawn_and_reported(browser, tmp_path, monkeypatch)
         assert "apart are drawn as one." in page.status
         assert {"POSIX": "24,000"} == {cells[0]: cells[2] for cells in page.table("What is in sight")}
         page.press("n")
-        assert ("write", "100 % of the duration") == (page.tip()["Operation"], page.tip()["Busy"])
+        assert ("write", "100% of the duration") == (page.tip()["Operation"], page.tip()["Busy"])
         page.press(*["+"] * 8)
         assert "The page has no finer detail of this trace." in page.status
         page.explorer.get_by_label("File").select_option("1")

@@ -150,7 +150,7 @@ def hour_of(port: int, hour: int, congested: int, peak: float, **more: Any) -> d
 
 def test_page_begins_with_the_worst_link_of_the_night(tmp_path: Path) -> None:
     """It is the first of link_hotspots, with who filled it, and leads to its hour; where none is congested, the fullest."""
-    filled = {"user": "<ada>", "job_id": "4711", "link_user_ratio": 0.53, "trouble": "85 % full"}
+    filled = {"user": "<ada>", "job_id": "4711", "link_user_ratio": 0.53, "trouble": "85% full"}
     hours = [hour_of(1, 3, 1, 0.99), hour_of(2, 18, 2, 0.85, **filled), hour_of(3, 4, 0, 0.6, faulty_slot_count=1)]
     catalog = publish(tmp_path / "ill", fat_tree(2, 1, 2), hours=hours)
     session = Session(catalog, LIMITS)
@@ -161,7 +161,7 @@ def test_page_begins_with_the_worst_link_of_the_night(tmp_path: Path) -> None:
         text = ask_server(place, "/fabric").text
     assert (
         f"Night {NIGHT}: 2 links congested. Worst: leaf&lt;1&gt; port 2 to spine0 port 7, for 20 minutes of the hour from "
-        "18:00 UTC (85 % full). &lt;ada&gt; (job 4711) moved 53% of its bytes. 1 link faulty."
+        "18:00 UTC (85% full). &lt;ada&gt; (job 4711) moved 53% of its bytes. 1 link faulty: leaf&lt;1&gt; port 3 to spine0 port 7."
     ) in re.sub("</?bdi[^>]*>", "", text)
     assert f'href="#time={first["begin_at"]:%H:%M}&amp;minutes=60"' in text
     catalog = publish(tmp_path / "well", fat_tree(2, 1, 2), hours=[hour_of(1, 3, 0, 0.4), hour_of(2, 5, 0, 0.6)])
