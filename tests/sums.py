@@ -8,7 +8,8 @@ from typing import Any
 from iomine.digest.known import Scope, gather
 from iomine.digest.sentences import opening
 from iomine.report import facts
-from iomine.report.causes import causes_of, charged, is_facility_cause
+from iomine.report.causes import causes_of, is_facility_cause
+from iomine.report.charges import charged
 from iomine.units import core_hours
 from iomine.views.query import ask as ask_catalog
 from iomine.web.panels import PANELS
@@ -33,6 +34,41 @@ LEFT JOIN (SELECT cluster, night, log_id, charged_core_seconds, cost_core_second
 GROUP BY ALL
 """
 _ROUNDING = 1 + 1e-9
+# What users are named by, worked out of findings: keys, then the whole and the facility's part.
+_PARTS = {
+    'SELECT "user", uid, code, cost_core_seconds, facility_cost_core_seconds FROM findings_by_user': """
+        SELECT "user", uid, code, sum(cost_core_seconds), sum(cost_core_seconds) FILTER (is_facility_cause)
+        FROM confirmed GROUP BY ALL
+    """,
+    "SELECT code, cost_core_seconds, facility_cost_core_seconds FROM findings_by_trigger": """
+        SELECT code, sum(cost_core_seconds), sum(cost_core_seconds) FILTER (is_facility_cause) FROM confirmed GROUP BY ALL
+    """,
+    'SELECT "user", uid, app, recent_cost_core_seconds, recent_facility_cost_core_seconds FROM worst_offenders': """
+        SELECT
+            "user", uid, app, sum(charged_core_seconds) FILTER (age < 7),
+            sum(charged_core_seconds) FILTER (age < 7 AND is_facility_cause)
+        FROM confirmed GROUP BY ALL
+    """,
+    # Nothing in it is the facility's.
+    "SELECT cluster, log_id, finding_ratio, 0 FROM job_weather WHERE finding_ratio IS NOT NULL": """
+        SELECT cluster, log_id, sum(charged_core_seconds) / any_value(io_core_seconds), 0
+        FROM confirmed WHERE NOT is_facility_cause AND io_core_seconds > 0 GROUP BY ALL
+    """,
+    'SELECT "user", uid, app, code, night_count, 0 FROM repeat_offenders': """
+        SELECT "user", uid, app, code, count(DISTINCT night), 0
+        FROM confirmed WHERE NOT is_facility_cause GROUP BY ALL HAVING count(DISTINCT night) >= 3
+    """,
+}
+_CONFIRMED = """
+    WITH newest AS (SELECT cluster, max(night) AS newest_night FROM logs GROUP BY cluster),
+    confirmed AS (
+        SELECT findings.*, io_core_seconds, newest_night - findings.night AS age
+        FROM findings
+        JOIN (SELECT cluster, night, log_id, io_core_seconds, is_owner_confirmed FROM logs) USING (cluster, night, log_id)
+        JOIN newest USING (cluster)
+        WHERE is_owner_confirmed IS DISTINCT FROM false
+    )
+"""
 # A cost, and what of a log's charges it adds up.
 _COSTS = {"cost_core": "charged_core_seconds", "facility_cost_core": "facility_core_seconds"}
 
@@ -43,12 +79,25 @@ def disagreements(database: Path) -> list[object]:
     Of each log: its charges are at most its I/O time and its run, no finding costs more than the I/O time, and its report says
     the same sum, and of it the facility's part: that of causes that are called by what is the facility's to mend. Of programs,
     nights and users: `worst_offenders`, `trends`, the dashboard and the mail to the user say what the charges of the logs add
-    up to, and the facility's part.
+    up to, and the facility's part; views that name users by their findings, and the verdict against an application, say what is
+    worked out of the findings alone.
     """
     ask = partial(ask_catalog, database)
     logs = ask(_LOGS).to_pylist()
     assert any(log["charged_core_seconds"] for log in logs)
-    return [*_of_logs(ask, logs), *_of_groups(ask, logs), *_of_mails(ask, logs)]
+    return [*_of_logs(ask, logs), *_of_groups(ask, logs), *_of_parts(ask), *_of_mails(ask, logs)]
+
+
+def _of_parts(ask: Any) -> list[object]:
+    def answer(sql: str) -> set[tuple[object, ...]]:
+        rows = ask(sql).to_pylist()
+        return {(*keys, _digits(whole), _digits(part)) for *keys, whole, part in (row.values() for row in rows) if whole}
+
+    return [
+        (sql, answer(sql) ^ answer(_CONFIRMED + recomputed))
+        for sql, recomputed in _PARTS.items()
+        if answer(sql) != answer(_CONFIRMED + recomputed)
+    ]
 
 
 def _of_logs(ask: Any, logs: list[Row]) -> list[object]:

@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from iomine import units
+from iomine.report.charges import charged
 from iomine.triggers import find_trigger
 from iomine.triggers.finding import shell_word
 from iomine.triggers.model import Snippet
@@ -224,12 +225,6 @@ def first_sentence(text: str | None) -> str:
     """The first sentence of a text; a full stop ends none within a number, nor within a name that stands between marks."""
     found = _FIRST.match(text or "")
     return (text or "") if found is None else f"{found[0][:-1]}."
-
-
-def charged(findings: Rows) -> float | None:
-    """What findings add to the one sum of their log's costs, None where no cost is known."""
-    known = [finding["charged_core_seconds"] for finding in findings if finding["charged_core_seconds"] is not None]
-    return sum(known) if known else None
 
 
 def likeliest(finding: Row, row: Row) -> Snippet | None:

@@ -28,7 +28,8 @@ from markupsafe import Markup, escape
 from iomine import __version__
 from iomine.cache import found, keep
 from iomine.report import explorer, forwarding
-from iomine.report.causes import causes_of, charged, core_time, first_sentence, likeliest, summary
+from iomine.report.causes import causes_of, core_time, first_sentence, likeliest, summary
+from iomine.report.charges import charged, counted_elsewhere
 from iomine.report.fabric import where_picture
 from iomine.report.facts import Facts, title_of
 from iomine.report.job import job_page_name
@@ -419,6 +420,10 @@ def _percent(ratio: float | None) -> str:
     return _NONE if ratio is None else percent(ratio)
 
 
+def _counted_elsewhere(finding: Row, run_core_seconds: float | None) -> str:
+    return counted_elsewhere(finding, lambda seconds: core_time(seconds, run_core_seconds))
+
+
 def _core_time(core_seconds: float | None, run_core_seconds: float | None) -> Markup:
     # Lines may end after a hyphen.
     return Markup(f'<span class="w">{core_time(core_seconds, run_core_seconds)}</span>')  # noqa: S704  a number, and words of ours
@@ -598,6 +603,7 @@ _FILTERS: Final[dict[str, Callable[..., object]]] = {
 _GLOBALS: Final[dict[str, object]] = {
     "again": again,
     "core_time": _core_time,
+    "counted_elsewhere": _counted_elsewhere,
     "class_color": class_color,
     "class_strip": class_strip,
     "fidelity_words": FIDELITY_WORDS,

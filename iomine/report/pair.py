@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from iomine.report.causes import charged, first_sentence
+from iomine.report.causes import first_sentence
+from iomine.report.charges import charged
 from iomine.report.facts import Facts, Place, gather, which
 from iomine.triggers import find_trigger
 from iomine.units import GIB, fine_seconds, human_bytes

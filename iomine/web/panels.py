@@ -262,7 +262,8 @@ WITH of_night AS (
 )
 SELECT
     of_night.code, any_value(title) AS title, sum(cost_core_seconds) / 3600 AS cost_core_hours,
-    sum(facility_cost_core_seconds) / 3600 AS facility_cost_core_hours, sum(finding_count)::BIGINT AS finding_count, list(night ORDER BY night) AS nights,
+    sum(facility_cost_core_seconds) / 3600 AS facility_cost_core_hours, sum(finding_count)::BIGINT AS finding_count,
+    list(night ORDER BY night) AS nights,
     list(finding_count ORDER BY night) AS night_finding_counts
 FROM of_night
 LEFT JOIN triggers ON triggers.code = of_night.code AND triggers.ruleset = 'iomine'
@@ -273,9 +274,7 @@ ORDER BY cost_core_hours DESC NULLS LAST, finding_count DESC, of_night.code
             Column("code", "Trigger"),
             Column("title", "What it finds"),
             Column("cost_core_hours", "Cost in core-hours", rows_with("findings", _FINDINGS, _COSTLIEST, "code")),
-            Column(
-                "facility_cost_core_hours", FACILITYS, rows_with("findings", _FINDINGS, _COSTLIEST, "code", only=_FACILITYS)
-            ),
+            Column("facility_cost_core_hours", FACILITYS, rows_with("findings", _FINDINGS, _COSTLIEST, "code", only=_FACILITYS)),
             Column("finding_count", "Findings", rows_with("findings", _FINDINGS, _COSTLIEST, "code")),
             Column("night_finding_counts", "By night"),
         ),

@@ -15,9 +15,10 @@ from rich.text import Text
 
 from iomine.cli.terminal.sparks import spark
 from iomine.cli.terminal.text import width
+from iomine.report.charges import charged, counted_elsewhere
 from iomine.report.model import again, in_words
 from iomine.report.replay import replay_line
-from iomine.units import MIB, counted, fine_seconds, human_bytes, human_core_seconds, human_seconds, ost_name, visible
+from iomine.units import MIB, counted, fine_seconds, human_bytes, human_core_seconds, human_seconds, ost_name, percent, visible
 from iomine.views.answers import Row
 
 if TYPE_CHECKING:
@@ -128,11 +129,15 @@ def _job_head(job: Row) -> Iterator[tuple[str, str]]:
     yield "node-hours", "unknown" if job["node_hours"] is None else f"{job['node_hours']:,.1f}"
     yield "moved", f"read {_bytes(job['read_bytes'])}, written {_bytes(job['write_bytes'])}"
     if job["finding_count"]:
-        yield "findings", _joined(counted(job["finding_count"], "finding"), _cost_of(job["cost_core_seconds"]))
+        yield "findings", _joined(counted(job["finding_count"], "finding"), _cost_of(job))
 
 
-def _cost_of(core_seconds: float | None) -> str:
-    return "" if core_seconds is None else f"{_core_time(core_seconds)} in all"
+def _cost_of(job: Row) -> str:
+    if job["cost_core_seconds"] is None:
+        return ""
+    facilitys = job["facility_cost_core_seconds"]
+    apart = f", {_core_time(facilitys)} of that for the facility to mend" if facilitys else ""
+    return f"{_core_time(job['cost_core_seconds'])} in all{apart}"
 
 
 def _system_state(state: Row) -> Iterator[RenderableType]:
@@ -149,6 +154,11 @@ def _system_state(state: Row) -> Iterator[RenderableType]:
 
 def _findings(rows: Sequence[Row], log: Row) -> Iterator[RenderableType]:
     yield _heading(f"{_counted(len(rows), 'finding')}, the costliest first" if rows else "No findings")
+    if (whole := charged(rows)) is not None:
+        facilitys = charged([row for row in rows if row["is_facility_cause"]])
+        apart = f", {_core_time(facilitys)} of that for the facility to mend" if facilitys else ""
+        once = " Time that several are about is counted once." if len(rows) > 1 else ""
+        yield _indented(f"Together {_of_io(whole, log)}{apart}.{once}")
     for row in rows:
         yield Text.assemble("  ", (row["code"], _LEVELS.get(row["level"], "")), f"  {row['title']}  ", (_cost(row, log), "bold"))
         yield _indented(row["finding"], 4)
@@ -424,12 +434,18 @@ _LOGS: Final[tuple[Column, ...]] = (
 
 
 def _cost(row: Row, log: Row) -> str:
-    cost, whole = row["cost_core_seconds"], log["io_core_seconds"]
+    cost = row["cost_core_seconds"]
     if cost is None:
         return ""
-    share = f", {cost / whole:.0%} of its I/O" if whole else ""
+    elsewhere = counted_elsewhere(row, _core_time)
     idle = f", and other ranks idle for {_core_time(row['idle_core_seconds'])}" if row["idle_core_seconds"] else ""
-    return _core_time(cost) + share + idle
+    return _of_io(cost, log) + (f", {elsewhere}" if elsewhere else "") + idle
+
+
+def _of_io(core_seconds: float, log: Row) -> str:
+    """Core-time, and what that is of the log's time in I/O."""
+    whole = log["io_core_seconds"]
+    return _core_time(core_seconds) + (f", {percent(core_seconds / whole)} of its I/O" if whole else "")
 
 
 def _most(title: str, most: str, rows: Sequence[Row], total: str) -> str:

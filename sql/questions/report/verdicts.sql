@@ -5,7 +5,7 @@
 -- parameters = ["cluster", "first_night", "last_night", "first_log_id", "last_log_id", "log_ids"]
 -- ---
 SELECT log_id, code, verdict.level, state, value, bar, evidence, finding, advice, cost_core_seconds, charged_core_seconds,
-    idle_core_seconds, cause_code, reason,
+    idle_core_seconds, cause_code, is_facility_cause, reason,
     coalesce(title, code) AS title, coalesce(needs, 'a trigger that is no more') AS needs
 FROM core.verdict AS verdict
 LEFT JOIN main.triggers AS trigger USING (ruleset, code)

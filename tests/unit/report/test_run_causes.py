@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iomine.report.causes import LEAST_RATIO, causes_of, first_sentence, likeliest, own_load, summary
+from iomine.report.charges import counted_elsewhere
 from iomine.report.pictures import lifelines_picture
 
 Row = dict[str, Any]
@@ -25,6 +26,20 @@ def finding(
         "cost_core_seconds": cost,
         "idle_core_seconds": idle,
     }
+
+
+@pytest.mark.parametrize(
+    ("charged", "said"),
+    [
+        (8.0, ""),
+        (7.99, ""),
+        (6.0, "2 s of it counted with another finding"),
+        (None, "all of it counted with another finding"),
+    ],
+)
+def test_findings_say_what_of_their_time_others_are_charged_for(charged: float | None, said: str) -> None:
+    """Of two findings about the same time one is charged, and the other says so; what differs by rounding only is none."""
+    assert said == counted_elsewhere(finding("A-101", charged=charged, cost=8.0), lambda seconds: f"{seconds:.0f} s")
 
 
 _STATE = {"weather_slowdown_ratio": None, "own_ratio": None}
