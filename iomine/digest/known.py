@@ -197,11 +197,8 @@ def _better(outcomes: Iterable[Row]) -> dict[tuple[str, str, str], Better]:
     by_code: dict[tuple[str, str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in outcomes:
         # Findings that ended without a mail are not reported either, nor what the facility mended.
-        if (
-            row["outcome"] != "unknown"
-            and not is_facility_cause(row["code"])
-            and not (row["outcome"] == "not told" and row["is_over"])
-        ):
+        is_without_mail = row["outcome"] == "not told" and row["is_over"]
+        if row["outcome"] != "unknown" and not is_without_mail and not is_facility_cause(row["code"]):
             by_code[row["cluster"], row["user"], row["application"] or ""][row["code"]].append(row)
     found = {}
     for what, codes in by_code.items():
