@@ -1,5 +1,6 @@
 """Reports of odd logs and of hostile ones, with their explorer, as a browser shows them: readable, small, and in order."""
 
+import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -19,6 +20,7 @@ from iomine.units import visible
 sys.path.insert(0, str(Path(__file__).parents[1] / "sources"))
 from writing import Blueprint, Module, Segment, dxt_record, heatmap_record, job, lustre_v2_record, name, posix_record, write
 
+CSS = Path(__file__).parents[3] / "iomine/report/templates/report.css"
 MOST_BYTES = 100_000
 REQUESTS = [Segment(4096 * number, 4096, 2.0 * number, 2.0 * number + 1) for number in range(40)]
 TRACED = {"DXT_POSIX": Module(1, [dxt_record("<", REQUESTS, rank=rank) for rank in range(4)])}
@@ -315,6 +317,15 @@ def _luminance(css: str) -> float:
 def _contrast(one: str, other: str) -> float:
     low, high = sorted((_luminance(one), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("pair", [("accent", "warm"), ("read-0", "write-0")])
+def test_reads_and_writes_differ_on_grey_paper(pair: tuple[str, str]) -> None:
+    """A printer without colours shows which is which, and both stand out from the paper."""
+    _, _, printed = CSS.read_text().partition("@media print")
+    colours = dict(re.findall(r"--([\w-]+): (#\w+);", printed))
+    assert _contrast(*(colours[name_] for name_ in pair)) >= 2
+    assert all(_contrast(colours[name_], colours["paper"]) >= 3 for name_ in pair)
 
 
 @pytest.mark.parametrize("kind", ["one rank", "a hostile path"])
