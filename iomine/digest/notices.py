@@ -15,7 +15,7 @@ from iomine.views.questions import question
 METRICS: Final[Mapping[str, str]] = {
     "congested_links": "links that were congested: three quarters full or more, or with ten times the usual wait of data",
     "faulty_links": "links with errors, that went down, discarded packets or lost capacity",
-    "findings_core_hours": "core-hours in requests that findings are about",
+    "findings_core_hours": "core-hours in requests that findings are about, the facility's part included",
     "finding_log_ratio": "share of the logs that have findings",
     "hot_ost_hours": "hours in which an OST was at least twice as slow as usual",
     "links_down": "links that are down, or that were there and are gone",
