@@ -101,8 +101,8 @@ OFFENDERS = {
         Kind.CORE_SECONDS,
         facility_cost_core_seconds=(
             "Part of the cost whose cause is the facility's to mend, such as a slow OST: the user can change the rest. As far as "
-            "it is known: not of nights that were summed up before version 9 of the schema, if their logs have left; by trigger, of "
-            "nights whose logs are kept."
+            "it is known: not of nights that were summed up before version 9 of the schema, if their logs have left; by "
+            "trigger, of nights whose logs are kept."
         ),
         timed_core_seconds="Length of the runs whose I/O time is known, times their processes.",
         facility_charged_core_seconds="Of what findings add to the sums of costs, that whose cause is the facility's to mend.",

@@ -77,7 +77,8 @@ def warehouse(warehouse_of) -> Path:
             _verdict("abcd000000000001", "POSIX-102", "clear"),
             _verdict("abcd000000000001", "MPIIO-101", "unknown", reason="The log's MPI-IO module is unsound: Cut off."),
             _verdict("abcd000000000001", "POSIX-111", "not applicable"),
-            _verdict("cafe000000000004", "POSIX-101", "fired", cost_core_seconds=9.0, charged_core_seconds=9.0, finding=HOSTILE, advice=HOSTILE),
+            _verdict("cafe000000000004", "POSIX-101", "fired", cost_core_seconds=9.0, charged_core_seconds=9.0, finding=HOSTILE,
+                     advice=HOSTILE),
         ],
         module=[
             {"log_id": "abcd000000000001", "module": "MPI-IO", "state": "unsound", "is_partial": False, "reason": "Cut off."}
@@ -144,7 +145,8 @@ def test_page_shows_all_of_a_log(iomine, warehouse: Path) -> None:
         "when 2024-04-18 01:00 to 2024-04-18 02:00 UTC, 1 h 00 min where blue ranks 4, 2.0 node-hours on 2 nodes",
         "I/O 25.0% of the run, 1.0 core-h moved read 1.0 MiB, written 1.0 GiB Darshan 3.4.4",
         "System state system: Slow. Servers made its I/O 2.50 times as long as usual.",
-        "2 findings, the costliest first Together 1,860.0 core-s, 52% of its I/O. Time that several are about is counted once. POSIX-301",
+        "2 findings, the costliest first Together 1,860.0 core-s, 52% of its I/O. Time that several are about is counted once.",
+        "counted once. POSIX-301",
         "1,800.0 core-s, 50% of its I/O Opens. Change: Open less. POSIX-101",
         "360.0 core-s, 10% of its I/O, 300.0 core-s of it counted with another finding Small.",
         "MPIIO-101: The log's MPI-IO module is unsound: Cut off.",

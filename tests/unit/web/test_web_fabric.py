@@ -161,7 +161,8 @@ def test_page_begins_with_the_worst_link_of_the_night(tmp_path: Path) -> None:
         text = ask_server(place, "/fabric").text
     assert (
         f"Night {NIGHT}: 2 links congested. Worst: leaf&lt;1&gt; port 2 to spine0 port 7, for 20 minutes of the hour from "
-        "18:00 UTC (85% full). &lt;ada&gt; (job 4711) moved 53% of its bytes. 1 link faulty: leaf&lt;1&gt; port 3 to spine0 port 7."
+        "18:00 UTC (85% full). &lt;ada&gt; (job 4711) moved 53% of its bytes. 1 link faulty: "
+        "leaf&lt;1&gt; port 3 to spine0 port 7."
     ) in re.sub("</?bdi[^>]*>", "", text)
     assert f'href="#time={first["begin_at"]:%H:%M}&amp;minutes=60"' in text
     catalog = publish(tmp_path / "well", fat_tree(2, 1, 2), hours=[hour_of(1, 3, 0, 0.4), hour_of(2, 5, 0, 0.6)])
