@@ -3,16 +3,16 @@
 Apart from causes, which know triggers: pages on the terminal are to be there at once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from iomine.views.answers import Row, Rows
+from iomine.views.answers import Row
 
 # What no page prints of a cost.
 _ROUNDING: Final = 0.005
 
 
-def charged(findings: Rows) -> float | None:
+def charged(findings: Sequence[Row]) -> float | None:
     """What findings add to the one sum of their log's costs, None where no cost is known."""
     known = [finding["charged_core_seconds"] for finding in findings if finding["charged_core_seconds"] is not None]
     return sum(known) if known else None
