@@ -153,7 +153,9 @@ def test_findings_by_trigger(facility: Facility, session: Session, window: Windo
         by_night = {night: len(found) for night, found in grouped(of_code[code], lambda each: each["night"]).items()}
         assert by_night == dict(zip(row["nights"], row["night_finding_counts"], strict=True))
         assert len(of_code[code]) == row["finding_count"]
-        assert hours(added(each["charged_core_seconds"] for each in of_code[code])) == row["cost_core_hours"]
+        charges = [(each["charged_core_seconds"], each["is_facility_cause"]) for each in of_code[code]]
+        assert hours(added(charge for charge, _ in charges)) == row["cost_core_hours"]
+        assert hours(added(charge for charge, is_facilitys in charges if is_facilitys)) == row["facility_cost_core_hours"]
 
 
 @pytest.mark.parametrize(("name", "kind"), [("osts", "ost"), ("mdts", "mdt")])
