@@ -256,7 +256,7 @@ WITH of_night AS (
     SELECT
         code, night, sum(finding_count)::BIGINT AS finding_count, sum(charged_core_seconds) AS cost_core_seconds,
         sum(facility_charged_core_seconds) AS facility_cost_core_seconds
-    FROM core.finding_part
+    FROM core.finding_night
     WHERE {where}
     GROUP BY code, night
 )

@@ -1,11 +1,11 @@
 -- ---
 -- about = "How often each trigger found something, in all and of each user, what that cost, the facility's part, and whether it grows."
 -- grain = ["grouped_by", "user", "uid", "code"]
--- reads = ["core.finding_part", "core.newest_night"]
+-- reads = ["core.finding_night", "core.newest_night"]
 -- ---
 WITH dated AS (
-    SELECT finding_part.*, last_night - night AS age, recent_night_count, preceding_night_count
-    FROM core.finding_part AS finding_part
+    SELECT finding_night.*, last_night - night AS age, recent_night_count, preceding_night_count
+    FROM core.finding_night AS finding_night
     JOIN core.newest_night USING (cluster)
 )
 SELECT

@@ -1,14 +1,15 @@
 -- ---
 -- about = "Who has the same finding night after night: applications of a user on at least three, without what the facility caused."
 -- grain = ["user", "uid", "app", "code"]
--- reads = ["core.finding_part", "core.app_night"]
+-- reads = ["core.finding_night", "core.app_night"]
 -- ---
 WITH found AS (
     SELECT
         "user", uid, app, code, COUNT(DISTINCT night) AS night_count, TRY_CAST(SUM(finding_count) AS BIGINT) AS finding_count,
         SUM(cost_core_seconds) AS cost_core_seconds, SUM(facility_cost_core_seconds) AS facility_cost_core_seconds, MIN(night) AS first_night, MAX(night) AS last_night
-    FROM core.finding_part
-    WHERE finding_count > facility_finding_count
+    FROM core.finding_night
+    -- Of sums that an older version wrote, the facility's part is not known.
+    WHERE finding_count > COALESCE(facility_finding_count, 0)
     GROUP BY "user", uid, app, code
     -- Once may be chance, and twice the same job tried again.
     HAVING COUNT(DISTINCT night) >= 3

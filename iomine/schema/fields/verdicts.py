@@ -83,7 +83,7 @@ OFFENDERS = {
     **defined(
         Kind.COUNT,
         finding_log_count="Logs with a finding.",
-        facility_finding_count="Findings whose cause is the facility's to mend, as far as their logs are still known.",
+        facility_finding_count="Findings whose cause is the facility's to mend, as far as it is known.",
         doubtful_log_count="Logs with impossible values, which are left out of sums.",
         user_count="Users, each uid once, whatever names its logs have; who has no known uid is not counted.",
         app_count="Programs.",
@@ -101,8 +101,8 @@ OFFENDERS = {
         Kind.CORE_SECONDS,
         facility_cost_core_seconds=(
             "Part of the cost whose cause is the facility's to mend, such as a slow OST: the user can change the rest. As far as "
-            "it is known: not of nights that were summed up before version 9 of the schema, if their logs have left; by "
-            "trigger, of nights whose logs are kept."
+            "it is known: nights whose logs have left lack it if they were summed up before version 9 of the schema, by "
+            "trigger before version 10."
         ),
         timed_core_seconds="Length of the runs whose I/O time is known, times their processes.",
         facility_charged_core_seconds="Of what findings add to the sums of costs, that whose cause is the facility's to mend.",

@@ -16,8 +16,11 @@ APP_NIGHT = Table(
 )
 FINDING_NIGHT = Table(
     "finding_night",
-    "How often a trigger found something in a user's program in a night, and what that cost.",
-    ("user", "uid", "app", "code", "level", "finding_count", "cost_core_seconds", "charged_core_seconds"),
+    "How often a trigger found something in a user's program in a night, what that cost, and the facility's part of it.",
+    (
+        *("user", "uid", "app", "code", "level", "finding_count", "cost_core_seconds", "charged_core_seconds"),
+        *("facility_finding_count", "facility_cost_core_seconds", "facility_charged_core_seconds"),
+    ),
 )
 MOUNT_NIGHT = Table(
     "mount_night",
