@@ -27,19 +27,20 @@ MOST_BYTES: Final = 60_000
 _MOST_HEIGHT: Final = 640
 _TABLE_HEIGHT: Final = 400
 _INTRO: Final = """\
-# The trace explorer, beside DXT Explorer
+# The trace explorer compared with DXT Explorer
 
 <!-- Written by tests/explorer_views.py: run it after the client changed. -->
 
-A report of a log with a DXT trace draws the trace under “The trace”. Every view of
-[DXT Explorer](https://github.com/hpc-io/dxt-explorer) has its counterpart there. All views share zoom, brush, keys, fingers, the
-choice of a file, of ranks, of an operation, of sizes and of durations, and the highlight of a finding; what is in sight can be
-saved as PNG and CSV, and described as a table.
+This page shows the views of a trace in a report, for readers who know [DXT Explorer](https://github.com/hpc-io/dxt-explorer).
+A report of a log with a DXT trace draws the trace under “The trace”, and has a counterpart of every view of DXT Explorer. All
+views share zoom, brush, keyboard and touch control, and the highlight of a finding. In each, requests can be selected by file,
+rank, operation, size and duration. The visible part can be saved as PNG and CSV, and is described in a table.
 
-The address of the page keeps what is seen, so that a link shows it again:
-`#trace&view=osts&t=2.8-3.6&ranks=0-127&highlight=RANK-101`. It has `view`, `colour=size`, `order=number` of OSTs, `t` in seconds
-or `bytes` of a file, `lanes` (positions from the top), `file` (a number of the choice, from 0), `ranks`, `op`, `size` in
-bytes, `took` in seconds, `hide` (names of the legend) and `highlight`. What a trace does not have is left out and named.
+The address of the page holds the current selection, so that a link shows it again:
+`#trace&view=osts&t=2.8-3.6&ranks=0-127&highlight=RANK-101`. Its parameters are `view`, `colour=size`, `order=number` (of
+OSTs), `t` (seconds) or `bytes` (of a file), `lanes` (positions from the top), `file` (position in the list of files, from 0),
+`ranks`, `op`, `size` (bytes), `took` (seconds), `hide` (names of the legend) and `highlight`. Views for which a trace lacks
+data are left out, and the report names them.
 
 The pictures are of a log that comes with DXT Explorer (`{log}`, BSD-3-Clause-LBNL): openPMD's parallel benchmark on {ranks}
 ranks, {requests} requests.

@@ -48,32 +48,35 @@ _INTRO: Final = """\
 
 <!-- Written by tests/radial_views.py: run it after the client changed. -->
 
-A report of a traced log draws, under “Who talks to whom”, ranks around carriers around places. An edge between two of them is a
-strip of its own requests: each stands at its latency, or size, on a logarithmic axis, the highest outside; the colour says how
-many there are. Below are the mean, least and most value over time; a stretch of it is chosen there by mouse, by keys, or by the
-two sliders above. A click on a node lights its edges, and highlights its requests in the trace. What is in sight can be saved as
-PNG and as CSV, and stands in tables below. `iomine serve` and `iomine site` draw the same of a night: users or programs, the leaf
-switches, groups of hosts or mounts that their bytes passed, and OSTs.
+This page explains the circular picture in the report of a traced log, under “Who talks to whom”. Ranks are the outer circle,
+carriers (who moves a rank's bytes) the middle one, and OSTs or mounts the inner one. An edge between two of them is a strip of
+its requests: each request is drawn at its latency, or size, on a logarithmic axis with the highest value outside, and the
+colour shows how many there are. Below the picture are the mean, lowest and highest value over time. Select a span of time
+there by mouse, by keys, or by the two sliders above. A click on a node highlights its edges, and its requests in the trace.
+The visible part can be saved as PNG and CSV, and is in tables below the picture. `iomine serve` and `iomine site` draw the
+same picture of a night: users or programs, the leaf switches, groups of hosts or mounts that their bytes passed, and OSTs.
 
 ## What can be chosen
 
-Three circles, or two, are chosen above the picture, each once and in any order. The address keeps the choice.
+The choices above the picture set two or three circles, each once and in any order. The address keeps the choice.
 
-- **Ranks, carriers, and OSTs or mounts** are the page's own circles, and always there.
-- **Hosts** where the trace names them. Beyond carriers the host is that of the carrier.
-- **OSSs** where `lctl dl -t` was swept ([names of the fabric](fabric.md)); else the choice is not there, and a sentence says so.
-- **Files** (the 64 with most bytes, the others as one), **mounts**, and pairs that the page's cells do not have, where the page
-  holds every request (up to 300,000), or where `iomine serve` shows it and the trace is kept. Edges are then the requests of
-  POSIX, or of MPI-IO where that alone was traced.
+- **Ranks, carriers, and OSTs or mounts** are always available.
+- **Hosts** are available if the trace names them. Inside the circle of carriers, a host is that of the carrier.
+- **OSSs** are available if `lctl dl -t` was swept ([names of the fabric](fabric.md)); otherwise a sentence says that they are
+  missing.
+- **Files** (the 64 with most bytes, and the others as one), **mounts**, and other pairs need single requests. They are
+  available if the page holds every request (up to 300,000), or if `iomine serve` shows the page and the trace is kept. Edges
+  are then the requests of POSIX, or of MPI-IO if only MPI-IO was traced.
 
-Latency of edges that are counted from requests is the time that each request took, by clocks as they were traced; a request then
-counts for the OST of its first byte, and not for each that it touched.
+If edges are counted from single requests, the latency is the time that each request took, by clocks as they were traced. A
+request then counts for the OST of its first byte only, not for each OST that it touched.
 
-Beyond 1,024 ranks neighbours share an arc. A click on it offers to open it: each of its ranks then stands by itself, with the
-requests that it made. Who carried what a single rank asked for is not kept, so carriers cannot be chosen then; `iomine serve`
-adds a table of what each rank asked for and moved, with median latencies, which stays when the requests are gone.
+With more than 1,024 ranks, neighbouring ranks share an arc. A click on an arc offers to open it: each of its ranks is then
+drawn separately, with the requests that it made. Carriers cannot be chosen then, since it is not kept who carried the bytes of
+a single rank. `iomine serve` adds a table of what each rank asked for and moved, with median latencies; it stays when the
+requests are gone.
 
-The form is that of Sigovan et al. [What patterns are called](patterns.md) says what its pictures mean.
+The form of the picture follows Sigovan et al. [Traffic patterns](patterns.md) says what the pictures mean.
 
 | what | picture |
 | --- | --- |
