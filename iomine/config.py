@@ -42,7 +42,7 @@ def warehouse_of(config: Path) -> Path:
     """The warehouse that an `iomine.toml` names: where it names none, the folder in which it lies.
 
     Raises:
-        UsageError: the file cannot be read, its warehouse is no path from the root on, or the file of the host names none.
+        UsageError: the file cannot be read, its warehouse is no absolute path, or the file of the host names none.
     """
     named = read_config(config).get("warehouse", "")
     if named == "" and config == HOST_CONFIG:
@@ -50,7 +50,7 @@ def warehouse_of(config: Path) -> Path:
     if named == "":
         return config.absolute().parent
     if not isinstance(named, str) or not named.startswith("/"):
-        raise UsageError(f"{config}: warehouse must be a folder from the root on, such as /data/iomine, not {named!r}.")
+        raise UsageError(f"{config}: warehouse must be an absolute path, such as /data/iomine, not {named!r}.")
     return Path(named)
 
 
@@ -63,7 +63,7 @@ def read_config(config: Path) -> dict[str, Any]:
     try:
         return parse_toml(config.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
-        raise UsageError(f"{config} is not UTF-8 text: save the file as such.") from error
+        raise UsageError(f"{config} is not UTF-8 text: save the file as UTF-8.") from error
     except OSError as error:
         raise UsageError(f"The settings {config} cannot be read ({error.strerror}): name a file that can.") from error
     except UsageError as error:

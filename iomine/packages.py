@@ -35,7 +35,7 @@ def brought(group: Group) -> Iterator[Brought]:
         # Whatever a package does when it is loaded, it is not ours.
         except (Exception, SystemExit) as error:  # noqa: BLE001
             said = " ".join(f"{type(error).__name__}: {error}".split())
-            fault = f"The package {package} cannot be loaded for {group} ({said}): mend it, or remove it with pip."
+            fault = f"The package {package} cannot be loaded for {group} ({said}): repair it, or remove it with pip."
             yield Brought(package, point.name, None, fault)
 
 

@@ -101,7 +101,7 @@ def read_site_file(file: Path, what: str, parse: Callable[[Toml], _Value], *, is
     try:
         toml = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise UsageError(f"The {what} in {file} are not UTF-8 text: save the file as such.") from error
+        raise UsageError(f"The {what} in {file} are not UTF-8 text: save the file as UTF-8.") from error
     except OSError as error:
         if is_needed or not isinstance(error, FileNotFoundError | NotADirectoryError):
             raise UsageError(f"The {what} in {file} cannot be read ({error.strerror}): name a file that can.") from error
@@ -154,7 +154,7 @@ def read_secret(file: Path, what: str) -> bytes:
         raise UsageError(f"The {what} {file} is not a regular file: name a regular file.")
     if stat.S_IMODE(status.st_mode) & 0o077:
         raise UsageError(
-            f"The {what} {file} is open to others than its owner: make another, or run `chmod 600` if nobody saw it."
+            f"The {what} {file} can be read by others than its owner: make another, or run `chmod 600` if nobody has read it."
         )
     return secret
 

@@ -44,7 +44,7 @@ def group_of(warehouse: Path) -> int | None:
     except KeyError:
         raise UsageError(f"{config}: there is no group {text!r} here: name one that `getent group` lists.") from None
     if os.geteuid() and group not in {os.getegid(), *os.getgroups()}:
-        raise UsageError(f"{config}: who runs this is not in the group {text}: `usermod -aG {text} USER` adds a user to it.")
+        raise UsageError(f"{config}: you are not in the group {text}: `usermod -aG {text} USER` adds a user to it.")
     return group
 
 

@@ -77,7 +77,7 @@ def disagreements(database: Path) -> list[object]:
     """What is wrong with the sums of a published warehouse.
 
     Of each log: its charges are at most its I/O time and its run, no finding costs more than the I/O time, and its report says
-    the same sum, and of it the facility's part: that of causes that are called by what is the facility's to mend. Of programs,
+    the same sum, and of it the facility's part: that of causes named after what the facility has to fix. Of programs,
     nights and users: `worst_offenders`, `trends`, the dashboard and the mail to the user say what the charges of the logs add
     up to, and the facility's part; views that name users by their findings, and the verdict against an application, say what is
     worked out of the findings alone.
@@ -161,7 +161,7 @@ def _of_mails(ask: Any, logs: list[Row]) -> list[object]:
         wrong += [(user, got, right) for got, right in reported if _digits(got) != _digits(right)]
         # Printed as pages print it.
         said = opening(known_of, min(nights), max(nights), "user")
-        words = (f"runs cost {core_hours(expected[0])}", f"mend cost {'another ' * bool(expected[0])}{core_hours(expected[1])}.")
+        words = (f"runs cost {core_hours(expected[0])}", f"fix cost {'another ' * bool(expected[0])}{core_hours(expected[1])}.")
         wrong += [(user, said, right) for right, word in zip(expected, words, strict=True) if bool(right) != (word in said)]
     return wrong
 

@@ -251,7 +251,7 @@ def _nights(text: str) -> Nights:
 
 def _check_apart(before: Nights, after: Nights) -> None:
     if before[0] <= after[1] and after[0] <= before[1]:
-        raise UsageError("The nights to compare overlap: give nights, or ranges, that lie apart.")
+        raise UsageError("The nights to compare overlap: give nights, or ranges, that do not overlap.")
 
 
 def _check_within(nights: list[Nights], narrowing: Narrowing) -> None:

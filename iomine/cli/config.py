@@ -35,7 +35,7 @@ def command(
 ) -> None:
     """Check, show, explain or merge a site's settings.
 
-    "check" lists all faults, and exits with status 2 if there are any. "show" prints the settings that files make. "explain"
+    "check" lists all faults, and exits with status 2 if there are any. "show" prints the settings in effect. "explain"
     describes a setting. "migrate" merges the files of a warehouse, such as digest.toml, into its iomine.toml, and keeps each
     as digest.toml.merged.
     """

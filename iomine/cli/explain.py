@@ -37,7 +37,7 @@ def command(
     if every and (as_json or code is not None):
         raise UsageError("--all shows the pages of all triggers: leave out the code and --json.")
     if markdown and not every:
-        raise UsageError("--markdown is for --all: a page of one trigger is Markdown as it is.")
+        raise UsageError("--markdown is for --all: the page of one trigger is Markdown anyway.")
     if every:
         typer.echo("\n".join(_all_pages(warehouse, with_links=markdown)), nl=False)
     elif code is None:
@@ -157,13 +157,13 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
             *_section("Its level is high when this holds", _items(high)),
             *_section("Applies to logs where all of these hold", _items(_asked(trigger))),
             *_section("With these settings", _items(settings)),
-            *_section("Says", [f"    {_named(trigger.finding)}"]),
+            *_section("Text of the finding", [f"    {_named(trigger.finding)}"]),
             *_section("What to change", [_wrapped(_named(whole(trigger.advice)))]),
-            *_section("Says where more is known", _instead(trigger)),
-            *_section("How it is done", _programs(trigger.snippets)),
-            *_section("What it is known from", _items(_sources(trigger))),
-            *_section("Cases that it is held to", _items(cases)),
-            *_section("Ask the warehouse", [f"    {_question(trigger)}"]),
+            *_section("Text where more is known", _instead(trigger)),
+            *_section("Examples", _programs(trigger.snippets)),
+            *_section("Data that it needs", _items(_sources(trigger))),
+            *_section("Test cases", _items(cases)),
+            *_section("Query", [f"    {_question(trigger)}"]),
         )
     )
 
@@ -172,7 +172,7 @@ def _asked(trigger: "Trigger") -> list[str]:
     asked = [f"`{each.metric}` above {each.value:,.12g}: {trigger.about(each.metric)} {each.why}" for each in trigger.applies_to]
     return asked and [
         *asked,
-        "Where one does not, the verdict is `not applicable`; where the log lacks the data for one, `unknown`.",
+        "If one does not hold, the verdict is `not applicable`; if the log lacks the data for one, `unknown`.",
     ]
 
 
@@ -230,9 +230,9 @@ def _sources(trigger: "Trigger") -> list[str]:
         lines.append(f"`{trigger.cost}` is its cost: {trigger.about(trigger.cost)}")
     if trigger.cost and trigger.level in ("high", "warn"):
         idle = f" with `{trigger.idle}`" if trigger.idle else ""
-        lines.append(f"If that{idle} is less than {FINDING_CORE_SECONDS:g} core-second, its level is info.")
+        lines.append(f"If its cost{idle} is less than {FINDING_CORE_SECONDS:g} core-second, its level is info.")
         if idle:
-            lines.append(f"So it is if the cost alone is less, and both are less than {FINDING_RUN_RATIO:.1%} of the run.")
+            lines.append(f"If only its cost is less, its level is info if both are less than {FINDING_RUN_RATIO:.1%} of the run.")
     return lines
 
 

@@ -59,7 +59,7 @@ def _answer(fabric: "_Fabric", what: list[str], limit: int, form: Format) -> Non
         write(_table(("fact", "name", "count", "detail"), [*fabric.facts(), *fabric.worst(limit)]), form)
         return
     if what[0] != _PATH or len(what) != len((_PATH, "A", "B")):
-        raise UsageError(f"{' '.join(what)} is no question: write iomine fabric, or iomine fabric path A B.")
+        raise UsageError(f"{' '.join(what)} is not a query of the fabric: write iomine fabric, or iomine fabric path A B.")
     way = fabric.way(what[1], what[2])
     if form is Format.TABLE:
         for line in fabric.traced(way):
@@ -188,7 +188,7 @@ class _Fabric:
                     say(f"{len(ways)} pairs of devices have these names, and this is the first: name guids to choose another.")
                 return way
         kind = "loop, or lead nowhere" if self._routes.num_rows else "are not known, and no links lead there"
-        raise UsageError(f"There is no way from {source} to {dest}: forwarding tables {kind}.")
+        raise UsageError(f"There is no route from {source} to {dest}: forwarding tables {kind}.")
 
     def _meant(self, text: str) -> list[int]:
         """Devices of a name, guid or LID.

@@ -50,6 +50,6 @@ def confirm(asked: str, *, yes: bool) -> None:
     try:
         is_meant = yes or typer.confirm(asked, err=True)
     except typer.Abort:
-        raise UsageError(f"{asked} Nobody answered: give --yes.") from None
+        raise UsageError(f"{asked} No answer was given: add --yes.") from None
     if not is_meant:
         raise UsageError("Nothing was changed.")

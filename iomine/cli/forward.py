@@ -143,7 +143,7 @@ def _seconds(option: str, text: str | None) -> float | None:
     except ValueError as error:
         raise UsageError(f"{option}: {error}") from error
     if not 0 < seconds < math.inf:
-        raise UsageError(f"{option}: {text!r} is no time to wait for: give one above zero, such as 1s.")
+        raise UsageError(f"{option}: {text!r} is not a usable time: give one above zero, such as 1s.")
     return seconds
 
 

@@ -42,7 +42,9 @@ def command(
     is_log = _LOG_ID.fullmatch(whose) is not None
     found = ask(database_of(warehouse), _OF_LOG if is_log else _OF_USER, [whose])["user"].to_pylist()
     if not found:
-        raise UsageError(f"There is no log {'' if is_log else 'of '}{whose!r} with an undisputed owner: the view logs has all.")
+        raise UsageError(
+            f"There is no log {'' if is_log else 'of '}{whose!r} whose owner is not in doubt: the view logs has all logs."
+        )
     make_key(warehouse / KEY_FILE)
     until = int(time.time()) + (days or access.links.days) * _SECONDS
     token = pass_signer_of(warehouse / KEY_FILE).token(Pass(found[0], whose if is_log else "", until))

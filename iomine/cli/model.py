@@ -52,7 +52,7 @@ def command(
     elif classes.num_rows:
         _show(classes, scripts)
     else:
-        say(f"{what} has no I/O model: it moved no bytes, or its model could not be worked out.")
+        say(f"{what} has no I/O model: it moved no bytes, or its model could not be computed.")
 
 
 def _show(classes: "pa.Table", scripts: list[Path]) -> None:

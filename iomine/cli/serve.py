@@ -34,7 +34,7 @@ def command(
     """Serve dashboard, tables and reports to browsers, until Ctrl-C.
 
     It listens on loopback, so only this machine reaches it. Without access.toml in the warehouse it shows everything
-    to everyone who reaches it; docs/access.md says how it identifies users. It answers four questions at a time.
+    to everyone who reaches it; docs/access.md says how it identifies users. It answers four requests at a time.
     """
     from iomine.cli.terminal.text import say
     from iomine.post.access import ACCESS_FILE, site_access

@@ -40,7 +40,7 @@ def command(
     cluster: Cluster = DEFAULT_CLUSTER,
     workers: Workers = None,
 ) -> None:
-    """Write nights of a made-up facility, and the truth about them.
+    """Write nights of a simulated facility, and the truth about them.
 
     Darshan logs, Lustre statistics, fabric counters and accounting that agree: see docs/simulate.md.
     """

@@ -79,7 +79,7 @@ def _whole(query: str | None) -> str:
         text = sys.stdin.read() if query in {None, "-"} else str(query)
         text.encode()
     except UnicodeError as error:
-        raise UsageError("The query is not UTF-8 text: give it as such.") from error
+        raise UsageError("The query is not UTF-8 text: encode it as UTF-8.") from error
     if not text.strip():
         raise UsageError('The query is empty: give one, such as `iomine sql "SELECT * FROM logs LIMIT 5"`.')
     return text

@@ -40,7 +40,7 @@ class Sign:
         idle_core_seconds: of the cost, the time in which other ranks stood idle while one did I/O; None where none is known.
         led_core_seconds: of the cost, that of runs whose report calls a cause by it, 0 where none is known; None if no report
             does.
-        facility_cost_core_seconds: of what is charged, that of runs in which its cause is the facility's to mend.
+        facility_cost_core_seconds: of what is charged, that of runs in which the facility has to fix its cause.
         own_idle_core_seconds: of the idle time, that of the other runs; None where none is known.
     """
 

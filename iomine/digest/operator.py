@@ -117,7 +117,7 @@ def notice_mail(found: Sequence[Notice], night: date) -> Mail:
         night: the night.
     """
     subject = one_line(f"{listed([each.name for each in found])}: I/O of {day(night)}", _MOST_REASON)
-    opening = f"This is what was noticed in the night of {day(night)}."
+    opening = f"These are the notices for the night of {day(night)}."
     view = {"subject": subject, "opening": opening, "sections": [_noticed(found)], "rest": []}
     return Mail(
         kind="notice",
@@ -237,7 +237,7 @@ def _uid(row: Row) -> str:
 
 def _worst_line(row: Row) -> str:
     cost, facilitys = row["cost_core_seconds"], facility_core_seconds(row)
-    apart = f" (and {core_hours(facilitys)} for the facility to mend)" if facilitys else ""
+    apart = f" (and {core_hours(facilitys)} for the facility to fix)" if facilitys else ""
     findings = f"{counted(row['finding_count'], 'finding')} in {counted(row['log_count'], 'run')}"
     return f"{_who(row)}, {name(row['app'])}: {core_hours(cost - facilitys)}{apart}, {findings}."
 

@@ -37,7 +37,7 @@ _SPANS: Final = {7: "a week", 14: "two weeks", 30: "a month"}
 _SLOWER: Final = 1.1
 ABOUT_COSTS: Final = (
     "Core-hours are the time that ranks spent in these requests, summed over ranks. Time that several entries are about is "
-    "counted once, so they add up, but for the rounding of each; not all of it can be saved. "
+    "counted once, so they add up, except for rounding; not all of it can be saved. "
     "Time in which other ranks stood idle comes on top."
 )
 SLOWED_TITLE: Final = "Slow runs, not caused by the program"
@@ -282,14 +282,14 @@ def opening(known: Known, first: date, last: date, kind: Kind) -> str:
     whose = "your runs" if kind == "user" else f"the runs of project {name(known.recipient)}"
     facilitys = sum(map(facility_core_seconds, known.nights))
     if not sum(costs.values()):
-        apart = f" What the facility has to mend cost {core_hours(facilitys)}." if facilitys else ""
+        apart = f" What the facility has to fix cost {core_hours(facilitys)}." if facilitys else ""
         return f"This is about the I/O of {whose} in {when}.{apart}"
     worst = max(costs, key=lambda night: (costs[night], night))
     whole, largest = core_hours(sum(costs.values())), core_hours(costs[worst])
     share = "most" if costs[worst] > sum(costs.values()) / _TWO else "the largest part"
     figure = "" if largest == whole else f" ({largest})"
     most = f", {share} of it on {day(worst)}{figure}" if len(costs) > 1 else ""
-    apart = f" What the facility has to mend cost another {core_hours(facilitys)}." if facilitys else ""
+    apart = f" What the facility has to fix cost another {core_hours(facilitys)}." if facilitys else ""
     return f"In {when}, what was found in {whose} cost {whole}{most}.{apart}"
 
 

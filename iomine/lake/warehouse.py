@@ -54,7 +54,7 @@ def check_place(folder: Path) -> None:
         )
     # A URL, of which a path has one slash left; it would be made as a folder here.
     if any(part.endswith(":") for part in folder.parts):
-        raise UsageError(f"{folder} is no folder: a warehouse lies in a file system, not in an object store.")
+        raise UsageError(f"{folder} is no folder: a warehouse must be in a file system, not in an object store.")
 
 
 @contextmanager

@@ -185,7 +185,7 @@ def _until(ask: Ask, order: Order) -> date | None:
 
 def _check_way(order: Order, settings: Settings) -> None:
     if order.outbox is not None and order.smtp is not None:
-        raise UsageError("--outbox and --smtp are two ways for mails to go: leave one of them out.")
+        raise UsageError("--outbox and --smtp are two destinations for mails: leave one of them out.")
     if order.is_dry and order.outbox is None:
         raise UsageError("A dry run writes mails to a folder: name it with --outbox.")
     if order.outbox is None and order.smtp is None and not settings.smtp.host:

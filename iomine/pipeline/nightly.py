@@ -42,7 +42,7 @@ def sweep_of(config: SiteConfig, warehouse: Path, cluster: str, night: date, day
     if given.logs and not there:
         missing = ", ".join(map(str, folders(given.logs, night, days)))
         raise InputError(
-            f"None of the folders of {cluster} is there for {night}: {missing}. Mount them, or mend clusters.{cluster}.logs."
+            f"None of the folders of {cluster} is there for {night}: {missing}. Mount them, or correct clusters.{cluster}.logs."
         )
     return Settings(
         there,
@@ -59,7 +59,7 @@ def absent_of(config: SiteConfig, cluster: str, night: date) -> list[str]:
     """A sentence for each place of a cluster's logs or statistics that has nothing for a night, not even an empty folder."""
     given = config.clusters[cluster]
     return [
-        f"{pattern} has nothing for {night}: mount it, or mend clusters.{cluster}.{name}."
+        f"{pattern} has nothing for {night}: mount it, or correct clusters.{cluster}.{name}."
         for name, patterns in (("logs", given.logs), ("stats", given.stats))
         for pattern in patterns
         if not _there([pattern], night, given.days)

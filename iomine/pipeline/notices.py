@@ -37,7 +37,7 @@ def check_notices(root: Path) -> Settings:
     if not settings.smtp.host:
         settings = settings.changed(operators=())
     if not settings.notices:
-        raise UsageError("There is nothing to notify of: set thresholds below [notices] in digest.toml.")
+        raise UsageError("No notices are set: set thresholds below [notices] in digest.toml.")
     if not settings.operators and not settings.webhook.url:
         raise UsageError("Notices have no destination: set webhook.url, or operators and smtp.host, in digest.toml.")
     return settings

@@ -387,7 +387,7 @@ def _known_now(into: Path, own: _Rows, written: _Written) -> _Known:
             for member in walk(file, at, written[path.name]):
                 if member.is_end:
                     raise OutputError(
-                        f"{path} is damaged at byte {member.offset}: move it away, or what is packed into it may be lost."
+                        f"{path} is damaged at byte {member.offset}: move it away, or logs packed into it later may be lost."
                     )
                 if member.name == GAP:
                     gaps += 1

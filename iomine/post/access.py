@@ -145,7 +145,7 @@ def proxy_secret(settings: AccessSettings, root: Path) -> bytes | None:
     """The secret of the proxy, None where there is no proxy.
 
     Raises:
-        UsageError: it cannot be read, is open to others, or is too short.
+        UsageError: it cannot be read, can be read by others, or is too short.
     """
     if not settings.proxy.secret_file:
         return None

@@ -325,4 +325,6 @@ def _as_warehouse_errors(place: Path | None) -> Iterator[None]:
     except sqlite3.Error as error:
         raise WarehouseError(f"The ledger {place} cannot be read or written ({error}): restore a copy.") from error
     except OSError as error:
-        raise WarehouseError(f"{place} cannot be read or written ({error.strerror}): make room, or ask its owner.") from error
+        raise WarehouseError(
+            f"{place} cannot be read or written ({error.strerror}): free some space, or ask its owner."
+        ) from error

@@ -26,7 +26,7 @@ class DirectorySettings(SiteSettings):
     server: Line = setting("", "For kind ldap: the server, such as ldaps://ldap.site.org.")
     tls: Literal["none", "starttls"] = setting("starttls", "For kind ldap: how ldap:// is encrypted; ldaps:// always is.")
     ca_file: Line = setting("", "For kind ldap: certificates that its own is checked against; empty: the system's.")
-    base: Line = setting("", "For kind ldap: where people stand, such as ou=people,dc=site,dc=org.")
+    base: Line = setting("", "For kind ldap: where people are listed, such as ou=people,dc=site,dc=org.")
     filter: Line = setting("(uid={user})", "For kind ldap: which of them is the user.")
     address: Line = setting("mail", "For kind ldap: the attribute that holds the address.")
     name: Line = setting("cn", "For kind ldap: the attribute that holds the name.")
@@ -43,9 +43,9 @@ class DirectorySettings(SiteSettings):
         if self.kind == "csv" and not self.file:
             raise UsageError("directory.file is missing: name the file that has the addresses.")
         if self.kind == "ldap" and not (self.server.startswith(("ldap://", "ldaps://")) and self.base):
-            raise UsageError("directory.server must be ldap://… or ldaps://…, and directory.base say where people stand.")
+            raise UsageError("directory.server must be ldap://… or ldaps://…, and directory.base say where people are listed.")
         if self.user and self.tls == "none" and self.server.startswith("ldap://"):
-            raise UsageError("directory.user would send its password for all to read: set directory.tls to starttls.")
+            raise UsageError("directory.user would send its password unencrypted: set directory.tls to starttls.")
         return self
 
 
@@ -69,7 +69,7 @@ class SmtpSettings(SiteSettings):
         if bool(self.user) != bool(self.password_file):
             raise UsageError("smtp.user and smtp.password_file go together: set both or none.")
         if self.user and self.tls == "none" and self.host not in _HERE:
-            raise UsageError("smtp.user would send its password for all to read: set smtp.tls to starttls or implicit.")
+            raise UsageError("smtp.user would send its password unencrypted: set smtp.tls to starttls or implicit.")
         return self
 
 
@@ -94,7 +94,7 @@ class WebhookSettings(SiteSettings):
         if self.url and not _is_site(self.url, more="?=&,"):
             raise UsageError(f"webhook.url must be an address such as https://chat.site.org/hooks/storage, not {self.url!r}.")
         if self.url.startswith("http:") and urlsplit(self.url).hostname not in _HERE:
-            raise UsageError("webhook.url would send notices for all to read: write it with https.")
+            raise UsageError("webhook.url would send notices unencrypted: write it with https.")
         return self
 
 

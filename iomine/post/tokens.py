@@ -133,7 +133,7 @@ def signer_of(file: Path) -> Signer:
     """The signer of a site that has a key.
 
     Raises:
-        UsageError: there is none, or it is open to others.
+        UsageError: there is none, or it can be read by others.
     """
     return Signer(_key(file))
 
@@ -177,7 +177,9 @@ def make_key(file: Path) -> None:
                 os.fsync(opened.fileno())
             beside.rename(file)
         except OSError as error:
-            raise OutputError(f"The key {file} cannot be written ({error.strerror}): make room, or ask its owner.") from error
+            raise OutputError(
+                f"The key {file} cannot be written ({error.strerror}): free some space, or ask its owner."
+            ) from error
 
 
 def passing_signer() -> Signer:

@@ -135,7 +135,7 @@ class Outbox:
         """Nothing is open."""
 
     def _fault(self, error: OSError) -> OutputError:
-        return OutputError(f"The outbox {self._folder} cannot be written ({error.strerror}): make room, or name another.")
+        return OutputError(f"The outbox {self._folder} cannot be written ({error.strerror}): free some space, or name another.")
 
 
 class Smtp:
@@ -232,14 +232,14 @@ class Smtp:
         except (smtplib.SMTPNotSupportedError, smtplib.SMTPResponseException, ssl.SSLError) as error:
             if isinstance(error, smtplib.SMTPResponseException) and _is_temporary(error.smtp_code):
                 raise ConnectionError(_line(error)) from error
-            raise OutputError(f"{self._name} does not do what smtp.tls and smtp.user ask for ({_line(error)}).") from error
+            raise OutputError(f"{self._name} does not support what smtp.tls and smtp.user require ({_line(error)}).") from error
 
     def _hand_over(self, server: smtplib.SMTP, message: Message) -> Outcome:
         code, reply = server.mail(message.sender)
         if not _is_fine(code) and not _is_temporary(code):
             # Every mail would meet the same refusal.
             self._reset()
-            raise OutputError(f"{self._name} takes no mail from {message.sender} ({_reply_text(code, reply)}): see from_address.")
+            raise OutputError(f"{self._name} refuses mail from {message.sender} ({_reply_text(code, reply)}): see from_address.")
         if _is_fine(code):
             code, reply = server.rcpt(message.address)
         if _is_fine(code):

@@ -97,7 +97,7 @@ def _cause(code: str, signs: Rows, run_core_seconds: float | None) -> Cause:
 
 
 def is_facility_cause(code: str) -> bool:
-    """Whether what a finding is about is the facility's to mend, and not the user's."""
+    """Whether the facility, and not the user, has to fix what a finding is about."""
     trigger = find_trigger(code)
     return trigger is not None and trigger.is_facility_cause
 
@@ -188,7 +188,7 @@ def _begun(ratio: float, whole: str) -> str:
 
 
 def outcome(run_core_seconds: float | None, causes: Sequence[Cause], unknown_count: int) -> str:
-    """What was found, what that cost, and what of it is not the user's to mend."""
+    """What was found, what that cost, and which causes the facility has to fix."""
     large = [cause for cause in causes if not cause.is_small]
     if not large:
         nothing = "Nothing that costs 1% of the run was found wrong" if causes else "Nothing was found wrong"
@@ -196,25 +196,25 @@ def outcome(run_core_seconds: float | None, causes: Sequence[Cause], unknown_cou
         return f"{nothing}{left}."
     whole = sum(cause.cost_core_seconds or 0.0 for cause in causes)
     own = [cause for cause in large if not is_facility_cause(cause.lead["code"])]
-    said = [_to_mend(own, whole, run_core_seconds)] if own else []
+    said = [_to_fix(own, whole, run_core_seconds)] if own else []
     if others := [_begun_small(cause.lead["title"]) for cause in large if is_facility_cause(cause.lead["code"])]:
-        said.append(f"For the facility to mend, not for the user: {'; '.join(others)}.")
+        said.append(f"For the facility to fix, not for the user: {'; '.join(others)}.")
     return " ".join(said)
 
 
-def _to_mend(causes: Sequence[Cause], whole: float, run_core_seconds: float | None) -> str:
+def _to_fix(causes: Sequence[Cause], whole: float, run_core_seconds: float | None) -> str:
     """How many causes the user can change, at least one, and what they cost; `whole` is what all causes cost."""
     cost = sum(cause.cost_core_seconds or 0.0 for cause in causes)
     idle = max(cause.idle_core_seconds for cause in causes)
     is_one = len(causes) == 1
-    mend = f"{_NUMBERS.get(len(causes), str(len(causes))).capitalize()} {'cause' if is_one else 'causes'} to mend"
+    said = f"{_NUMBERS.get(len(causes), str(len(causes))).capitalize()} {'cause' if is_one else 'causes'} to fix"
     if not cost and not idle:
-        return f"{mend}; what {'it costs' if is_one else 'they cost'} is not known."
+        return f"{said}; what {'it costs' if is_one else 'they cost'} is not known."
     cost_, whole_ = (core_time(seconds, run_core_seconds) for seconds in (cost, whole))
     if cost_ != whole_:
         cost_ = f"{cost_.rpartition(' ')[0]} of the {whole_} of all findings"
     stood = f", and other ranks stood idle for {core_time(idle, run_core_seconds)}" if idle > cost else ""
-    return f"{mend} cost{'s' if is_one else ''} {cost_}{stood}."
+    return f"{said} cost{'s' if is_one else ''} {cost_}{stood}."
 
 
 def _begun_small(title: str) -> str:

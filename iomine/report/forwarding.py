@@ -167,7 +167,7 @@ def advice(group: Rows, nprocs: int) -> list[str]:
 def vain_words(group: Rows) -> str:
     """A sentence that gathering would not help a group, with its numbers."""
     best = min(row["left_count"] for row in group)
-    return f"Aggregation would not help: {best:,} of {name_of(group[0])} would be left at best."
+    return f"Aggregation would not help: at best, {best:,} of {name_of(group[0])} would remain."
 
 
 def _collective(row: Row, left: str) -> str:
@@ -181,7 +181,7 @@ def _library(row: Row, per_node: int | None) -> str:
     hdf5 = f"{counted(per_node, 'I/O concentrator')} a node" if per_node else f"{counted(count, 'I/O concentrator')} in all"
     pnetcdf = f"PnetCDF with nc_num_aggrs_per_node={per_node}" if per_node else "PnetCDF with nc_num_aggrs_per_node"
     adios = f"ADIOS2 with NumAggregators={count}, " if row["op"] == "write" else ""
-    return f"Libraries do as much: HDF5 subfiling with {hdf5} (H5Pset_fapl_subfiling), {adios}{pnetcdf}."
+    return f"These libraries do the same: HDF5 subfiling with {hdf5} (H5Pset_fapl_subfiling), {adios}{pnetcdf}."
 
 
 def _per_node(group: Rows, count: int) -> int | None:
@@ -280,8 +280,8 @@ def files_advice(rows: Rows) -> list[str]:
     files = counted(count, "physical file")
     libraries = f"ADIOS2 with NumAggregators={count}, SIONlib with {files}, HDF5 subfiling (H5Pset_fapl_subfiling)"
     return [
-        f"Let {counted(count, 'rank')} write for all: {row['file_count']:,} files become {count:,}{index}.",
-        f"Libraries do it: {libraries}; or write to the node's own disk, and copy it out as one file.",
+        f"Let {counted(count, 'rank')} write for all ranks: {row['file_count']:,} files become {count:,}{index}.",
+        f"These libraries do so: {libraries}. Or write to the node's own disk, and copy the result as one file.",
     ]
 
 

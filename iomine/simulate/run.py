@@ -178,7 +178,7 @@ def _check_archetype(settings: Settings) -> None:
         if value < 1:
             raise UsageError(f"--set {each} must be 1 or more, not {value}.")
     if parameters.get("nprocs", 0) > MOST_RANKS:
-        raise UsageError(f"The machine has place for {MOST_RANKS:,} ranks: set nprocs to no more.")
+        raise UsageError(f"The machine holds at most {MOST_RANKS:,} ranks: set nprocs to no more.")
 
 
 def _rng(seed: int, *key: int) -> np.random.Generator:

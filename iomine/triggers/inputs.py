@@ -10,7 +10,7 @@ from iomine.triggers.model import Above, Where
 TRACE: Final = "a DXT trace (run with DXT_ENABLE_IO_TRACE=1 or DARSHAN_MOD_ENABLE=DXT_POSIX,DXT_MPIIO)"
 LAYOUTS: Final = "Lustre layouts (a Darshan library that was built with its Lustre module)"
 JOB_STATS: Final = "the job_stats of Lustre 2.14 or newer from the time of the run (given to `iomine sweep` with --stats)"
-FABRIC_TOPOLOGY: Final = "the links of the fabric and where nodes and servers hang (given to `iomine sweep` with --stats)"
+FABRIC_TOPOLOGY: Final = "the links of the fabric, with those of nodes and servers (given to `iomine sweep` with --stats)"
 FABRIC_COUNTERS: Final = f"{FABRIC_TOPOLOGY}, and readings of its ports from the time of the run"
 
 # Said wherever an advice sets layouts: folders of a run that has ended get no more files.

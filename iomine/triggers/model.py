@@ -151,7 +151,7 @@ class Instead:
         finding: what is said instead of the trigger's finding, a template like it.
         advice: what is advised instead of the trigger's advice.
         sign_of: the code of the finding on the part of the facility that is to blame: where the log has that finding, this one is
-            a sign of it, and not the user's to mend.
+            a sign of it, and the facility has to fix that.
     """
 
     known: str
@@ -223,7 +223,7 @@ class Trigger:
         high: raises the level of a fired verdict to high when it holds.
         cost: the metric of core-seconds that ranks spent in the requests that a finding is about.
         idle: the metric of core-seconds in which other ranks stood idle meanwhile, which are no part of the cost.
-        is_facility_cause: whether what it finds is the facility's to mend, and nothing that a user can change.
+        is_facility_cause: whether the facility has to fix what it finds, and a user can change nothing about it.
         sign_of: codes of findings with a cost, of which it is a sign where their log has one, the first before all others; for a
             trigger without a cost, which is otherwise a cause of its own.
         evidence: the text column of the view that says what the metrics were worked out from.

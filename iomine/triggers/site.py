@@ -209,10 +209,10 @@ def _manual(said: TriggerFile, file: RuleFile, views: tuple[SiteView, ...]) -> M
         raise UsageError(f"the file of {said.code} is called {said.code}.toml.")
     for key in ("title", "about", "blind_spots"):
         if not getattr(said, key).strip():
-            raise UsageError(f"it must say its {key}, which its manual page is made of.")
+            raise UsageError(f"it must say its {key}, which its manual page needs.")
     states = [case.state for case in said.cases]
     if not {"fired", "clear"} <= set(states):
-        raise UsageError("it must have a case that fires and one that is clear, which show what it does.")
+        raise UsageError("it must have a case that fires and one that is clear.")
     _check_words(said, views)
     view = _view_of(said.view, views)
     trigger = Trigger(
@@ -257,7 +257,7 @@ def _view_of(name: str, views: tuple[SiteView, ...]) -> str:
         )
     qualified = known[name].qualified
     if reads_verdicts({qualified}, beneath(qualified, views)):
-        raise UsageError(f"its view {name} is worked out from verdicts, which are not there while logs are judged.")
+        raise UsageError(f"its view {name} is computed from verdicts, which do not exist while logs are judged.")
     return qualified
 
 

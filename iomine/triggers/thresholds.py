@@ -60,7 +60,7 @@ def parse_thresholds(toml: Toml, triggers: Mapping[str, Trigger]) -> tuple[SiteT
     """
     tables = parse_toml(toml)
     if loose := [name for name, table in tables.items() if not isinstance(table, dict)]:
-        raise UsageError(f"{loose[0]} stands under no trigger: write a line such as [POSIX-101] above it.")
+        raise UsageError(f"{loose[0]} is under no trigger: write a line such as [POSIX-101] above it.")
     return tuple(_checked(code, name, value, triggers) for code, table in tables.items() for name, value in table.items())
 
 

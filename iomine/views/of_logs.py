@@ -65,7 +65,7 @@ def open_for_logs(database: Path, logs: Mapping[str, object], limits: Limits = N
         try:
             shutil.copyfile(database, copy)
         except OSError as error:
-            raise LimitError(f"The catalog cannot be copied to {place}: name a folder with room in $TMPDIR.") from error
+            raise LimitError(f"The catalog cannot be copied to {place}: name a folder with free space in $TMPDIR.") from error
         opened = open_catalog(copy, limits, database.absolute().parent, is_copy=True)
     with closing(opened) as con:
         # Nothing is committed, so that nothing is written that memory has room for.

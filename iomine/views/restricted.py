@@ -251,15 +251,15 @@ def relations_read(con: duckdb.DuckDBPyConnection, sql: str) -> set[tuple[str, s
     kinds = {node["type"] for node in nodes if str(node.get("type")).endswith("_NODE")}
     if tree.get("error", True) or len(tree["statements"]) != 1 or not kinds <= _QUERIES:
         why = f" ({tree['error_message']})" if tree.get("error_type") == "parser" else ""
-        raise UsageError(f"This is not one query that can be checked{why}: ask a SELECT of views.")
+        raise UsageError(f"This is not one query that can be checked{why}: write one SELECT over views.")
     given = {key for node in nodes if "cte_map" in node for key in _keys(node["cte_map"])}
     found = set()
     for node in nodes:
         kind = node.get("type")
         if kind == "TABLE_FUNCTION" and node["function"]["function_name"].lower() not in _TABLE_FUNCTIONS:
-            raise UsageError(f"The function {node['function']['function_name']} cannot be asked here: ask views.")
+            raise UsageError(f"The function {node['function']['function_name']} cannot be used here: query views only.")
         if kind == "FUNCTION" and node["function_name"].lower() in _OTHER_FUNCTIONS:
-            raise UsageError(f"The function {node['function_name']} cannot be asked here: ask views.")
+            raise UsageError(f"The function {node['function_name']} cannot be used here: query views only.")
         if kind == "BASE_TABLE":
             whole = tuple(node[part].lower() for part in ("catalog_name", "schema_name", "table_name"))
             # Where a query within the query has such a name, the same name elsewhere may be that of a file.

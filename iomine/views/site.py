@@ -98,7 +98,7 @@ def parse_view(name: str, path: str, text: str) -> SiteView:
         raise UsageError(f"{path}: {error.args[0]}") from error
     for word in header.words:
         if word in FIELDS:
-            raise UsageError(f"{path}: {word} is a word of ours, and means what it means everywhere: call yours {PREFIX}{word}.")
+            raise UsageError(f"{path}: {word} is a name of iomine's own columns: call yours {PREFIX}{word}.")
         if not is_word(word):
             raise UsageError(f"{path}: {unfit_word(word)}")
     for read in header.reads:
@@ -170,5 +170,5 @@ def ours_beneath(names: Collection[str], views: Iterable[SiteView]) -> set[str]:
 
 
 def reads_verdicts(names: Collection[str], views: Iterable[SiteView]) -> bool:
-    """Whether views are worked out from verdicts, so that logs cannot be judged by them."""
+    """Whether views are computed from verdicts, so that logs cannot be judged by them."""
     return VERDICT in tables_read(ours_beneath(names, views))

@@ -157,7 +157,7 @@ def _check_columns(view: SiteView, types: Mapping[str, str]) -> None:
         if kind != expected:
             raise UsageError(f"{view.path}: {column} is {kind}, but must be {expected}: write ::{expected} after it.")
         if field(column).about == field("site__count").about and view.about_of(column) is None:
-            raise UsageError(f"{view.path}: its header has to say under [words] what {column} means.")
+            raise UsageError(f"{view.path}: its header must say under [words] what {column} means.")
     named = (*view.grain, *(view.panel.named if view.panel else ()), *(word for word, _ in view.words))
     if missing := next((column for column in named if column not in types), None):
         raise UsageError(f"{view.path}: its header names {missing}, which is none of its columns: {did_you_mean(missing, types)}")

@@ -220,7 +220,7 @@ _FILESYSTEM_USERS: Final = Panel(
 _SERVERS: Final = Panel(
     "servers",
     "What its servers counted",
-    "Of all clients, with a log or without; of the servers that call the file system as its mount is called.",
+    "Of all clients, with a log or without; of the servers whose file system has the name of the mount.",
     "web/filesystem_servers",
     (
         Column("night", "Night"),
@@ -324,14 +324,14 @@ def sentence_of(nights: Sequence[Row], causes: Sequence[Row]) -> str:
         return f"{runs}; how long their I/O took is not known."
     said = f"{runs} spent {core_hours(in_io)} in I/O"
     if not cost:
-        return f"{said}; nothing was found that costs any of it."
+        return f"{said}; no finding is about that time."
     share = f" ({percent(min(cost / in_io, 1))})" if in_io else ""
     # What other findings charge may not be known.
     known = [row for row in causes if row["cost_core_hours"] and row["title"]]
     first = max(known, key=lambda row: row["cost_core_hours"], default=None)
     part = "" if first is None else "most" if _SECONDS * first["cost_core_hours"] > cost / 2 else "the largest part"
     most = f", {part} of it by one cause: {first['title'][0].lower()}{first['title'][1:]}" if first else ""
-    apart = f" Of that the facility's to mend: {core_hours(facilitys)}." if facilitys else ""
+    apart = f" Of that, {core_hours(facilitys)} have a cause that the facility has to fix." if facilitys else ""
     return f"{said}; {core_hours(cost)}{share} went into requests with findings{most}.{apart}"
 
 

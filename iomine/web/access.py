@@ -33,8 +33,8 @@ _BY_LINK: Final = re.compile("/by/([^/]*)(/.*)", re.DOTALL)
 _TOKENS: Final = re.compile("/(by|mail)/+[^/]+")
 _LOGIN: Final = re.compile("[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,127}")
 _LONGEST_ROUTE: Final = 200
-_NOBODY: Final = "Log in to see this: the server shows nothing to those whom it does not know."
-_FORGED: Final = "This request names a user without the proxy's secret: ask by way of the site's web server."
+_NOBODY: Final = "Log in to see this: the server shows nothing to unknown users."
+_FORGED: Final = "This request names a user without the proxy's secret: use the site's web server."
 _ONE_LOG: Final = "This link is to one report: log in to see more."
 
 Refuse = Callable[[str, Scope, Receive, Send], Awaitable[None]]

@@ -212,7 +212,7 @@ def write_site(
             return Site(*_write_pages(session, window, out, most), count)
     except OSError as error:
         raise OutputError(
-            f"{error.filename or out} cannot be written ({error.strerror}): make room, or name another place."
+            f"{error.filename or out} cannot be written ({error.strerror}): free some space, or name another place."
         ) from error
 
 

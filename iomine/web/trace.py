@@ -46,6 +46,6 @@ def requests_of(session: Session, log_id: str, parameters: Sequence[tuple[str, s
     count = session.count(question)
     if count > MOST_REQUESTS:
         raise UsageError(
-            f"That window holds {count:,} requests; the limit is {MOST_REQUESTS:,}: ask for less time, or fewer ranks."
+            f"That span of time holds {count:,} requests; the limit is {MOST_REQUESTS:,}: ask for less time, or fewer ranks."
         )
     return session.answer(question.rows(MOST_REQUESTS))

@@ -82,7 +82,7 @@ def test_a_package_that_cannot_be_loaded_is_a_sentence(tmp_path: Path) -> None:
     done = run("doctor", "--warehouse", tmp_path / "warehouse", package=tmp_path)
     assert "fail  The package broken 1 cannot be loaded for iomine.triggers (ModuleNotFoundError: No module" in done.stdout
     assert "fail  The package broken 1 names v as its triggers: name a folder with the files and an __init__.py.\n" in done.stdout
-    assert "fail  broken_folder/SITE-101.toml is not UTF-8 text: save the file as such.\n" in done.stdout
+    assert "fail  broken_folder/SITE-101.toml is not UTF-8 text: save the file as UTF-8.\n" in done.stdout
     assert "fail  The package broken 1 names y as sources, which it is not.\n" in done.stdout
     assert "fail  The package broken 1 brings a source sacct, which is there already.\n" in done.stdout
     assert 0 == run("explain", "POSIX-101", package=tmp_path).returncode

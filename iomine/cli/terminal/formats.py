@@ -56,7 +56,7 @@ def write_for_people(answer: pa.Table, form: Format, important: Sequence[str]) -
 def _write_stdout(answer: pa.Table, form: Format) -> None:
     is_terminal = sys.stdout.isatty()
     if is_terminal and form is Format.PARQUET:
-        raise UsageError("Parquet is not for reading on a terminal: add --output FILE, or send it down a pipe.")
+        raise UsageError("Parquet cannot be shown on a terminal: add --output FILE, or write to a pipe.")
     if is_terminal and form is Format.TABLE:
         draw(answer.column_names, _shown_rows(answer), _numeric(answer))
     elif is_terminal and form is Format.CSV:

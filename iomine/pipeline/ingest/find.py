@@ -62,7 +62,7 @@ def check(paths: Sequence[Path]) -> None:
         except (FileNotFoundError, NotADirectoryError):
             raise UsageError(f"There is no {path}: name folders or files that exist.") from None
         except OSError as error:
-            raise InputError(f"{path} cannot be looked at: {error.strerror}.") from error
+            raise InputError(f"{path} cannot be examined: {error.strerror}.") from error
         if not os.access(path, os.R_OK | (os.X_OK if is_folder else 0)):
             raise InputError(f"{path} cannot be opened: ask its owner for permission to read it.")
 
@@ -150,7 +150,7 @@ def _candidate(path: str, largest_bytes: int) -> Candidate:
     try:
         status = os.stat(path)  # noqa: PTH116  a Path takes as long again
     except OSError as error:
-        return Candidate(path, 0, f"The file cannot be looked at: {error.strerror}.")
+        return Candidate(path, 0, f"The file cannot be examined: {error.strerror}.")
     # A pipe or a device named like a log would be read for ever.
     if not stat.S_ISREG(status.st_mode):
         return Candidate(path, status.st_size, "This is not a regular file.")

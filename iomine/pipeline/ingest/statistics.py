@@ -173,7 +173,7 @@ class Holding:
 
 
 def hash_all(paths: Sequence[str], zone: str) -> list[list[NewInput | Refused]]:
-    """What is in each file, by its bytes, or why it cannot be looked at: one input, or the members of an archive.
+    """What is in each file, by its bytes, or why it cannot be examined: one input, or the members of an archive.
 
     Args:
         paths: the files.

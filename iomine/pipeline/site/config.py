@@ -58,7 +58,7 @@ class ClusterSettings(SiteSettings):
     def _is_fit(self) -> Self:
         for pattern in (*self.logs, *self.stats):
             if not pattern.startswith("/"):
-                raise UsageError(f"{pattern!r} is not a path from the root on: write one such as /darshan/logs/%Y/%-m/%-d.")
+                raise UsageError(f"{pattern!r} is not an absolute path: write one such as /darshan/logs/%Y/%-m/%-d.")
             # What strftime does not know it leaves as it is; hours and minutes of a day are always 00.
             if unknown := _NO_DATE.search(_DATE.sub("", pattern)):
                 raise UsageError(f"{pattern!r}: {unknown[0]} is no part of a date; %Y, %m and %d are, and %% is a percent sign.")
@@ -95,7 +95,7 @@ class NightlySettings(SiteSettings):
         for name in ("outbox", "site", "metrics"):
             # Timers and people run the command in different folders.
             if (path := getattr(self, name)) and not path.startswith("/"):
-                raise UsageError(f"nightly.{name} must be a path from the root on, such as /data/iomine/{name}, not {path!r}.")
+                raise UsageError(f"nightly.{name} must be an absolute path, such as /data/iomine/{name}, not {path!r}.")
         return self
 
 
@@ -103,7 +103,7 @@ class SiteConfig(SiteSettings):
     """All of it."""
 
     whose: ClassVar[str] = "site"
-    warehouse: Line = setting("", "The warehouse, from the root on; empty: that in which this file lies.")
+    warehouse: Line = setting("", "The warehouse, an absolute path; empty: the warehouse that this file is in.")
     group: Line = setting("", "Group that may read what is written, by name or number; empty: that of the folder.")
     collectors: Lines = setting((), "Logins or uids that own files of logs which they did not write.")
     clusters: Mapping[str, ClusterSettings] = setting({}, "Machines by name, each as a table such as [clusters.polaris].")

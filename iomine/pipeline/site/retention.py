@@ -53,7 +53,7 @@ class Packing(SiteSettings):
 
     whose: ClassVar[str] = "retention"
     after_days: CountOrZero = setting(0, "Days after which a sweep packs the logs that it finds and has read; 0 for never.")
-    into: Line = setting("", "Folder of the archive, from the root on.")
+    into: Line = setting("", "Folder of the archive, an absolute path.")
     files: Annotated[int, Field(ge=1, le=MOST_FILES)] = setting(1, "Over how many tar files logs are spread.")
     remove: bool = setting(
         False, "Whether a log's file is deleted once its bytes were read back from the archive and are the same."
@@ -129,14 +129,14 @@ def parse_retention(toml: Toml) -> dict[str, int]:
     days = {name: count for name, count in given.items() if count}
     for name in ROLL_UPS:
         if name in days and days[name] < days.get("log", days[name] + 1):
-            raise UsageError(f"{name} is made of logs: keep it as many days as log, or more, or 0 for ever.")
+            raise UsageError(f"{name} is computed from logs: keep it for at least as many days as log, or write 0 for ever.")
     return days
 
 
 def _parse(toml: Toml) -> Retention:
     given = Retention.parse(toml)
     if given.pack.after_days and not given.pack.into.startswith("/"):
-        raise UsageError(f"pack.into must be a folder from the root on, as /archive/darshan, not {given.pack.into!r}.")
+        raise UsageError(f"pack.into must be an absolute path, such as /archive/darshan, not {given.pack.into!r}.")
     return given
 
 

@@ -169,11 +169,11 @@ def _read(file: Path, owners: set[int]) -> str:
 
 def _text(held: bytes, path: object) -> str:
     if len(held) > _MOST_BYTES:
-        raise UsageError(f"{path} has more than {_MOST_BYTES:,} bytes, which no rule needs: make it shorter.")
+        raise UsageError(f"{path} has more than {_MOST_BYTES:,} bytes, the limit for a rule: make it shorter.")
     try:
         return held.decode()
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8 text: save the file as such.") from error
+        raise UsageError(f"{path} is not UTF-8 text: save the file as UTF-8.") from error
 
 
 @contextmanager

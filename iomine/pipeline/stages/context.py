@@ -157,7 +157,7 @@ class Counts:
         if (held := self.ingested + self.known + self.rejected) != self.found:
             raise LostLogsError(
                 f"Of {self.found:,} logs found, {self.ingested:,} were ingested, {self.known:,} known and {self.rejected:,} "
-                f"rejected, which is {held:,}: nothing was committed; sweep again, and report it where it stays so."
+                f"rejected, which is {held:,}: nothing was committed; sweep again, and report it if it happens again."
             )
 
 

@@ -182,7 +182,7 @@ LOGS = {
         ),
         cost_core_seconds=(
             "Time that ranks spent in the requests that a finding is about, summed over ranks; "
-            "where findings are added up, of each log at most its I/O time, whoever has to mend the cause."
+            "where findings are added up, of each log at most its I/O time. Causes that the facility has to fix count too."
         ),
     ),
     **defined(

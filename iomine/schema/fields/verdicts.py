@@ -64,8 +64,8 @@ VERDICTS = {
     **defined(
         Kind.FLAG,
         is_facility_cause=(
-            "Whether the cause of the finding is the facility's to mend, such as a slow OST, and nothing that the user can "
-            "change. NULL where nothing was found."
+            "Whether the facility has to fix the cause of the finding, such as a slow OST, and the user can change nothing about "
+            "it. NULL if nothing was found."
         ),
     ),
     **defined(Kind.INTEGER, claim_group="Number of a group of files whose costs come in the same order, for one kind of time."),
@@ -100,9 +100,9 @@ OFFENDERS = {
     **defined(
         Kind.CORE_SECONDS,
         facility_cost_core_seconds=(
-            "Part of the cost whose cause is the facility's to mend, such as a slow OST: the user can change the rest. As far as "
-            "it is known: nights whose logs have left lack it if they were summed up before version 9 of the schema, by "
-            "trigger before version 10."
+            "Part of the cost whose cause the facility has to fix, such as a slow OST: the user can change the rest. It is not "
+            "known of nights whose logs were removed, if they were summed up before version 9 of the schema, by trigger before "
+            "version 10."
         ),
         timed_core_seconds="Length of the runs whose I/O time is known, times their processes.",
         facility_charged_core_seconds="Of what findings add to the sums of costs, that whose cause is the facility's to mend.",

@@ -225,7 +225,7 @@ def write_log(path: Path, run: Run, names: Mapping[int, str], modules: Mapping[s
             file.flush()
             os.utime(file.fileno(), ns=(run.end_ns, run.end_ns))
     except OSError as error:
-        raise OutputError(f"{path} cannot be written ({error.strerror}): choose another folder, or make room.") from error
+        raise OutputError(f"{path} cannot be written ({error.strerror}): choose another folder, or free some space.") from error
 
 
 def _job_region(run: Run) -> bytes:

@@ -304,7 +304,7 @@ def test_bars_that_are_no_text_are_refused(iomine, again: Path, tmp_path: Path) 
     """A file in another encoding is reported as such."""
     (tmp_path / "b.toml").write_bytes(b"# \xff")
     answer = iomine("judge", "--thresholds", tmp_path / "b.toml", "--warehouse", again)
-    assert (2, f"The thresholds in {tmp_path}/b.toml are not UTF-8 text: save the file as such.\n") == (
+    assert (2, f"The thresholds in {tmp_path}/b.toml are not UTF-8 text: save the file as UTF-8.\n") == (
         answer.exit_code,
         answer.stderr,
     )

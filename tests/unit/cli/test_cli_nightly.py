@@ -104,7 +104,9 @@ def test_a_place_of_statistics_that_is_not_there_is_named(iomine, site, tmp_path
     site.write_text(site.read_text().replace("[clusters.gone]\n", f'stats = ["{tmp_path}/collectd/%Y-%m-%d"]\n[clusters.gone]\n'))
     result = iomine("--config", site, "nightly", "--date", "2017-03-20", "--cluster", "edison")
     assert 3 == result.exit_code
-    assert f"{tmp_path}/collectd/%Y-%m-%d has nothing for 2017-03-20: mount it, or mend clusters.edison.stats." in result.stderr
+    assert (
+        f"{tmp_path}/collectd/%Y-%m-%d has nothing for 2017-03-20: mount it, or correct clusters.edison.stats." in result.stderr
+    )
     assert "1 found = 1 ingested + 0 known + 0 rejected" in result.stdout
 
 

@@ -169,7 +169,7 @@ def test_a_path_below_a_closed_folder_is_reported(ordinary, warehouse, logs, clo
     result = command(logs / "in", "--warehouse", warehouse, before=ordinary)
 
     assert 1 == result.returncode
-    assert f"{logs}/in cannot be looked at: Permission denied." == sentence(result)
+    assert f"{logs}/in cannot be examined: Permission denied." == sentence(result)
 
 
 def test_a_warehouse_that_cannot_be_written_to_is_reported(ordinary, warehouse, logs):

@@ -196,7 +196,7 @@ def test_nights_stand_above_their_changes(iomine, nights: Path) -> None:
     [
         ("yesterday", "2024-05-04", "yesterday is not a night: write 2026-11-01, or 2026-11-01..2026-11-07 for a range.\n"),
         ("2024-05-04..2024-05-01", "2024-05-05", "2024-05-04..2024-05-01 ends before it begins: write 2024-05-01..2024-05-04.\n"),
-        ("2024-05-01..2024-05-03", "2024-05-02", "The nights to compare overlap: give nights, or ranges, that lie apart.\n"),
+        ("2024-05-01..2024-05-03", "2024-05-02", "The nights to compare overlap: give nights, or ranges, that do not overlap.\n"),
         ("2024-05-01", "2024-05-07", "There are no logs of 2024-05-07: the nearest that has some is 2024-05-04.\n"),
         ("2023-01-01..2023-02-01", "2024-05-04",
          "There are no logs of 2023-01-01 to 2023-02-01: the nearest that has some is 2024-05-01.\n"),

@@ -74,7 +74,7 @@ def test_costs_agree_in_sql_on_the_page_and_in_the_mail(iomine, pipeline: Path, 
     assert pytest.approx(sum(COSTS)) == row["cost_core_seconds"]
     whole = core_hours(row["cost_core_seconds"])
     text = Outline(_page(iomine, pipeline, "77", tmp_path)).text
-    assert f"to mend costs {whole}" in text
+    assert f"to fix costs {whole}" in text
     assert f"{whole}, " in text
     assert "in 30 of 30 logs" in text
     assert "Forged" not in text

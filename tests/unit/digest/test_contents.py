@@ -251,7 +251,7 @@ def test_what_the_facility_has_to_mend_is_apart():
     mail = all_mails(database(reported), since(FIRST, NIGHTS[-1]))["ada"]
     said = " ".join(mail.text.split())
     assert "what was found in your runs cost 1 core-hour, most of it on 1 April. " in said
-    assert "April. What the facility has to mend cost another 5.25 core-hours." in said
+    assert "April. What the facility has to fix cost another 5.25 core-hours." in said
     assert mail.subject.startswith("1 thing to change, 1 core-hour:")
     assert "at most 1 core-hour, on 1 April" in mail.html
     # What the facility caused brings no entry near the site's threshold, nor before others.
@@ -265,7 +265,7 @@ def test_what_the_facility_has_to_mend_is_apart():
     reported["findings"] = [row for row in reported["findings"] if row["is_facility_cause"]]
     mail = all_mails(database(reported), since(FIRST, NIGHTS[-1]))["ada"]
     said = " ".join(mail.text.split())
-    assert "in the nights of 1 to 4 April 2024. What the facility has to mend cost 5.25 core-hours." in said
+    assert "in the nights of 1 to 4 April 2024. What the facility has to fix cost 5.25 core-hours." in said
     assert mail.subject.startswith("2 things for the operators:")
     assert {} == mail.pictures
 

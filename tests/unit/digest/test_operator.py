@@ -143,7 +143,7 @@ def test_offenders_come_by_cost(facility: Facility, mail: Mail):
     assert 10 == len(lines)
     assert f"\nWorst offenders (10 of {len(worst)})\n" in mail.text
     for line, ((user, uid, app), (core_seconds, runs, facilitys)) in zip(lines, worst, strict=False):
-        apart = f" (and {core_hours(facilitys)} for the facility to mend)" if facilitys else ""
+        apart = f" (and {core_hours(facilitys)} for the facility to fix)" if facilitys else ""
         who = unmarked(name(user)) if user else f"uid {uid}"
         assert line.startswith(
             " ".join(f"{who}, {unmarked(name(app))}: {core_hours(core_seconds)}{apart}, ".replace("None", "unknown").split())

@@ -44,7 +44,7 @@ def test_a_path_that_means_something_else_to_delta_or_duckdb_is_refused(tmp_path
 def test_an_object_store_is_refused(tmp_path, monkeypatch, url):
     """No folder of that name appears here."""
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="is no folder: a warehouse lies in a file system, not in an object store"):
+    with pytest.raises(UsageError, match="is no folder: a warehouse must be in a file system, not in an object store"):
         Warehouse(Path(url)).create()
     assert [] == list(tmp_path.iterdir())
 

@@ -280,7 +280,7 @@ def test_settings_are_held_against_what_there_is(site: Path):
     [
         ({}, "Mails have no destination: give --outbox DIR or --smtp HOST:PORT, or set smtp.host in digest.toml."),
         ({"is_dry": True}, "A dry run writes mails to a folder: name it with --outbox."),
-        ({"outbox": Path("x"), "smtp": ("h", 25)}, "--outbox and --smtp are two ways for mails to go: leave one of them out."),
+        ({"outbox": Path("x"), "smtp": ("h", 25)}, "--outbox and --smtp are two destinations for mails: leave one of them out."),
     ],
 )
 def test_where_mails_go_must_be_said(site: Path, order: dict[str, Any], reported: str):

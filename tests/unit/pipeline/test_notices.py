@@ -176,7 +176,7 @@ def test_a_server_that_is_not_there_is_tried_again(site: Path):
 @pytest.mark.parametrize(
     ("settings", "reported"),
     [
-        ("", "There is nothing to notify of"),
+        ("", "No notices are set"),
         ("[notices]\nlinks_down = 0\n", "Notices have no destination"),
         ('operators = ["ops@site.test"]\n[notices]\nlinks_down = 0\n', "Notices have no destination"),
     ],

@@ -72,8 +72,8 @@ def test_links_that_lead_nowhere_are_reported(tmp_path):
     (tmp_path / "loop.darshan").symlink_to("loop.darshan")
 
     expected = {
-        "broken.darshan": "The file cannot be looked at: No such file or directory.",
-        "loop.darshan": "The file cannot be looked at: Too many levels of symbolic links.",
+        "broken.darshan": "The file cannot be examined: No such file or directory.",
+        "loop.darshan": "The file cannot be examined: Too many levels of symbolic links.",
     }
     assert expected == reasons(tmp_path)
 

@@ -57,7 +57,7 @@ def test_a_key_is_all_bytes_of_its_file(key_of):
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o777])
 def test_a_key_that_others_may_read_is_refused(key_of, mode: int):
     """Nor may others change it: it would not be the site's."""
-    with pytest.raises(UsageError, match="is open to others than its owner"):
+    with pytest.raises(UsageError, match="can be read by others than its owner"):
         read_key(key_of(KEY, mode))
 
 

@@ -79,7 +79,7 @@ def test_what_stands_twice_is_refused(root):
         ("[digest]\nfrom_nam = 'x'", r"iomine\.toml.*There is no digest setting .*from_nam: did you mean from_name\?"),
         ("[retention.days]\nsegments = 3", r"iomine\.toml, \[retention\]: There is no table segments: did you mean segment\?"),
         ("[clusters.x]\nlog = []", r"There is no site setting clusters\.x\.log"),
-        ("[clusters.x]\nlogs = ['logs']", "'logs' is not a path from the root on"),
+        ("[clusters.x]\nlogs = ['logs']", "'logs' is not an absolute path"),
         ("[clusters.x]\nlogs = ['/logs/%Y/%Q']", "'/logs/%Y/%Q': %Q is no part of a date; %Y, %m and %d are"),
         ("[clusters.x]\nstats = ['/stats/%d/%H']", "'/stats/%d/%H': %H is no part of a date"),
         ("[clusters.x]\nlogs = ['/100%']", "'/100%': % is no part of a date; .* %% is a percent sign"),
@@ -87,7 +87,7 @@ def test_what_stands_twice_is_refused(root):
         ("[workers]\ncount = 2\nslurm = true", "three ways to get workers"),
         ("warehouse = ", r"iomine\.toml: This is not TOML"),
         ("[nightly]\nsite = 3", "nightly.site must be text, not 3"),
-        ("[nightly]\nmetrics = 'iomine.prom'", "nightly.metrics must be a path from the root on, such as .*, not 'iomine.prom'"),
+        ("[nightly]\nmetrics = 'iomine.prom'", "nightly.metrics must be an absolute path, such as .*, not 'iomine.prom'"),
     ],
 )
 def test_what_is_wrong_is_said_once(tmp_path, text, sentence):
@@ -208,7 +208,7 @@ def test_a_night_is_swept_from_the_folders_that_are_there(tmp_path):
     assert ((tmp_path / "2026-03-01",), (), "x", 3) == (settings.paths, settings.stats, settings.cluster, settings.workers)
     with pytest.raises(InputError, match="None of the folders of x is there for 2026-03-05"):
         sweep_of(config, tmp_path / "w", "x", dt.date(2026, 3, 5))
-    assert [f"{tmp_path}/none has nothing for 2026-03-01: mount it, or mend clusters.x.stats."] == absent_of(
+    assert [f"{tmp_path}/none has nothing for 2026-03-01: mount it, or correct clusters.x.stats."] == absent_of(
         config, "x", dt.date(2026, 3, 1)
     )
 
@@ -222,7 +222,7 @@ def test_a_folder_that_cannot_be_looked_at_is_swept(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "stat", refuse)
     settings = sweep_of(config, tmp_path / "w", "x", dt.date(2026, 3, 1))
-    with pytest.raises(InputError, match="closed cannot be looked at: Permission denied"):
+    with pytest.raises(InputError, match="closed cannot be examined: Permission denied"):
         check(settings.paths)
 
 

@@ -213,7 +213,7 @@ def test_settings_choose_the_directory(tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("x")
     secret.chmod(0o644)
-    with pytest.raises(UsageError, match="is open to others"):
+    with pytest.raises(UsageError, match="can be read by others"):
         directory_of(LDAP.changed(user="cn=x", password_file=secret.name), tmp_path)
 
 

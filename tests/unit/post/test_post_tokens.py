@@ -77,7 +77,7 @@ def test_key_is_made_once_and_for_its_owner(tmp_path):
     assert [file] == list(tmp_path.iterdir())
     assert ACTION == signer_with_key(file).action(token) == signer_of(file).action(token)
     file.chmod(0o640)
-    with pytest.raises(UsageError, match="is open to others than its owner"):
+    with pytest.raises(UsageError, match="can be read by others than its owner"):
         signer_of(file)
     file.chmod(0o600)
     file.write_bytes(b"short")

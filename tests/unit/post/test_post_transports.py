@@ -90,7 +90,7 @@ def test_sender_that_is_not_taken_ends_the_run(handler):
     handler.plan = lambda at, _address: "550 who are you" if at == "mail" else None
     with mail_server(handler) as settings:
         transport = smtp(settings)
-        with pytest.raises(OutputError, match=r"takes no mail from iomine@site.test \(550 who are you\): see from_address"):
+        with pytest.raises(OutputError, match=r"refuses mail from iomine@site.test \(550 who are you\): see from_address"):
             transport.send(MAIL)
         transport.close()
     assert [] == handler.mails
@@ -164,7 +164,7 @@ def test_server_without_tls_gets_no_mail_that_needs_it(handler):
     """What is set is kept to, whatever the server can."""
     with mail_server(handler) as found:
         transport = smtp(found.changed(tls="starttls"))
-        with pytest.raises(OutputError, match=r"does not do what smtp.tls and smtp.user ask for"):
+        with pytest.raises(OutputError, match=r"does not support what smtp.tls and smtp.user require"):
             transport.send(MAIL)
     assert [] == handler.mails
 
@@ -178,7 +178,7 @@ def test_settings_that_cannot_be_used(tmp_path):
         smtp(SmtpSettings(host="localhost", ca_file="empty.pem"), tmp_path)
     file = secret(tmp_path)
     file.chmod(0o644)
-    with pytest.raises(UsageError, match=r"password .* is open to others"):
+    with pytest.raises(UsageError, match=r"password .* can be read by others"):
         smtp(SmtpSettings(host="localhost", user="a", password_file=file.name), tmp_path)
 
 

@@ -74,7 +74,7 @@ def test_aggregation_that_would_not_help_is_said(left: int, vain: bool) -> None:
     """Below one and a half times fewer there is no advice, and it is said; above, there is just none."""
     group = [way(900), way(left, 8, 1.0)]
     assert (is_vain(group), advice(group, NPROCS)) == (vain, [])
-    assert vain_words(group).startswith(f"Aggregation would not help: {left} of 1,000 writes")
+    assert vain_words(group).startswith(f"Aggregation would not help: at best, {left} of 1,000 writes")
 
 
 def test_the_window_decides_from_twice_on() -> None:

@@ -85,7 +85,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             [40.0],
             [
                 "50% of the run went into I/O, nearly all of that into writing.",
-                "One cause to mend costs 40 core-seconds.",
+                "One cause to fix costs 40 core-seconds.",
             ],
         ),
         (
@@ -94,7 +94,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             [40.0, 20.0, 1.0],
             [
                 "50% of the run went into I/O; of that, 60% into waiting or exchange in MPI-IO and 35% into reading.",
-                "Two causes to mend cost 60 of the 61 core-seconds of all findings.",
+                "Two causes to fix cost 60 of the 61 core-seconds of all findings.",
             ],
         ),
         (
@@ -110,7 +110,7 @@ def test_each_finding_is_in_one_cause_and_costs_add_up(findings: list[Row], whol
             run(io_ratio=None),
             {},
             [None],
-            ["How much of the run went into I/O is not known.", "One cause to mend; what it costs is not known."],
+            ["How much of the run went into I/O is not known.", "One cause to fix; what it costs is not known."],
         ),
         (
             run(io_ratio=0.0, slowest_rank_io_seconds=None),
@@ -146,7 +146,7 @@ def test_a_rank_for_which_others_may_have_waited_is_named() -> None:
     causes = causes_of([finding("A-101", charged=3600.0, idle=36_000.0)], 72_000.0)
     assert summary(log, [{"time_kind": "write", "kind_core_seconds": 16.0}], causes, [], _STATE)[1:] == [
         "Rank 3 was in I/O for 1 min 39 s of 1 min 40 s.",
-        "One cause to mend costs 1 core-hour, and other ranks stood idle for 10 core-hours.",
+        "One cause to fix costs 1 core-hour, and other ranks stood idle for 10 core-hours.",
     ]
 
 
@@ -156,9 +156,9 @@ def test_what_the_facility_has_to_mend_is_no_cause_of_the_users() -> None:
         finding("LUSTRE-203", charged=50.0, cost=50.0) | {"title": "An OST was far slower than the others"},
         finding("FABRIC-101", charged=None, cost=None) | {"title": "A link of the fabric was faulty"},
     ]
-    theirs = "For the facility to mend, not for the user: an OST was far slower than the others; a link of the fabric was faulty."
+    theirs = "For the facility to fix, not for the user: an OST was far slower than the others; a link of the fabric was faulty."
     log = run()
-    for own, says in (([], "For the facility to mend"), ([40.0], "One cause to mend costs 40 of the 90 ")):
+    for own, says in (([], "For the facility to fix"), ([40.0], "One cause to fix costs 40 of the 90 ")):
         findings = [*facilitys, *(finding("A-101", charged=cost, cost=cost) for cost in own)]
         said = summary(log, [], causes_of(findings, log["run_core_seconds"]), [], _STATE)[-1]
         assert said.startswith(says)

@@ -124,7 +124,7 @@ def test_large_runs_have_a_machine_that_bears_them(tmp_path: Path) -> None:
             "trace_flush has no parameter x: it has nprocs, rank_bytes, flushes, compute_seconds.",
         ),
         ({"archetype": "trace_flush", "parameters": {"flushes": 0}}, "--set flushes must be 1 or more, not 0."),
-        ({"archetype": "trace_flush", "parameters": {"nprocs": 32_769}}, "The machine has place for 32,768 ranks: set nprocs to"),
+        ({"archetype": "trace_flush", "parameters": {"nprocs": 32_769}}, "The machine holds at most 32,768 ranks: set nprocs to"),
     ],
 )
 def test_an_archetype_without_sense_is_refused(tmp_path: Path, settings: dict[str, object], sentence: str) -> None:

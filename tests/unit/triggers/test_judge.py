@@ -128,7 +128,7 @@ def test_finding_that_knows_who_is_to_blame_is_a_sign_of_that_finding(judge) -> 
         for number in range(4)
     ]
     assert expected == found
-    # A cause is the facility's, with all its signs, if it is called by what the facility has to mend.
+    # A cause is the facility's, with all its signs, if it is named after what the facility has to fix.
     facilitys = [
         {each["is_facility_cause"] for each in verdicts if each["log_id"] == f"log{number}" and each["cause_code"]}
         for number in range(4)

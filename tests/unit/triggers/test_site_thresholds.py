@@ -108,7 +108,7 @@ def test_file_is_read() -> None:
     ("text", "sentence"),
     [
         ("[TEST-001", "This is not TOML: "),
-        ("small_read_ratio = 0.2", "small_read_ratio stands under no trigger: write a line such as [POSIX-101] above it."),
+        ("small_read_ratio = 0.2", "small_read_ratio is under no trigger: write a line such as [POSIX-101] above it."),
         ("[TEST-003]\nrank = 1", "There is no trigger TEST-003: did you mean TEST-00"),
         ("[TEST-001]\nsmall_read_ratios = 1", "TEST-001 has no threshold small_read_ratios: did you mean small_read_ratio?"),
         (

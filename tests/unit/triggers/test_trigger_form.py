@@ -224,7 +224,7 @@ def test_view_has_what_the_trigger_asks_for(trigger: Trigger) -> None:
 
 @pytest.mark.parametrize("trigger", [pytest.param(trigger, id=code) for code, trigger in TRIGGERS.items() if trigger.instead])
 def test_blame_is_the_facilitys(trigger: Trigger) -> None:
-    """A finding is a sign only of what is the facility's to mend."""
+    """A finding is a sign only of what the facility has to fix."""
     for instead in trigger.instead:
         assert instead.sign_of is None or TRIGGERS[instead.sign_of].is_facility_cause
 

@@ -101,7 +101,7 @@ def test_form_adds_a_condition_and_a_link_takes_it_away(browser: Any, address: s
         expected = sum(log["nprocs"] == 64 and "<script>" in log["user"] for log in facility.logs)
         assert expected == page.locator("tbody tr").count() > 0
         assert "nprocs.eq=64" in page.url
-        page.get_by_role("link", name="Take away the condition on nprocs").click()
+        page.get_by_role("link", name="Remove the condition on nprocs").click()
         assert sum("<script>" in log["user"] for log in facility.logs) == page.locator("tbody tr").count()
         assert "user contains <SCRIPT>" in page.inner_text(".where")
 

@@ -385,6 +385,6 @@ def test_time_that_is_not_known_is_not_said_to_be_small() -> None:
     """Of logs whose time in I/O is not known, the sentence counts runs and nights alone."""
     night = {"night": FIRST, "log_count": 2, "io_core_hours": None, "cost_core_hours": None, "facility_cost_core_hours": None}
     assert "2 runs in 1 night; how long their I/O took is not known." == sentence_of([night], ())
-    assert "2 runs in 1 night spent 1 core-hour in I/O; nothing was found that costs any of it." == sentence_of(
+    assert "2 runs in 1 night spent 1 core-hour in I/O; no finding is about that time." == sentence_of(
         [night | {"io_core_hours": 1.0}], ()
     )

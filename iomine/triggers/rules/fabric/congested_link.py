@@ -1,13 +1,13 @@
 """A link of the fabric was congested.
 
-Links between switches are shared: where several jobs' traffic takes the same uplink, each gets a part of it, however many
-servers there are behind. A link counts as congested in ten minutes in which it was three quarters full or more, or in which
-data waited there ten times as long for each word as is usual of that port. It counts against a log where at least a quarter of
-the log's bytes passed it, or all bytes of its stragglers, and where others moved at least a quarter of what was on it: what a
-job fills by itself is its own doing.
+Links between switches are shared: if several jobs use the same uplink, each gets a part of its capacity, however many servers
+there are. A link counts as congested in a slot of ten minutes if it was three quarters full or more, or if data waited for
+each word ten times as long as usual at that port. It counts against a log if at least a quarter of the log's bytes passed it,
+or all bytes of its stragglers, and if others moved at least a quarter of the bytes on it: a job that fills a link alone is
+itself the cause.
 
-Blind spots: ten minutes hide shorter bursts. With adaptive routing, bytes take other ways than forwarding tables say. Ports
-whose readings keep no waiting are judged by their bytes alone.
+Blind spots: ten minutes hide shorter bursts. With adaptive routing, bytes take other routes than the forwarding tables say.
+Ports whose readings have no waiting times are judged by their bytes alone.
 """
 
 from iomine.triggers.inputs import DATA_FILES, FABRIC_COUNTERS

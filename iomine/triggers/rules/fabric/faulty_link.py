@@ -1,13 +1,13 @@
 """A link of the fabric was faulty.
 
-A cable or a port that is going bad still carries data, but sends it again and again, or with fewer lanes, and all requests that
-pass it wait. A link counts as faulty in ten minutes in which it went down, recovered, discarded packets, had more errors than
-its specification allows, or had less than its usual capacity. It counts against a log where the log depended on it: at least a
-quarter of its bytes passed it, or all bytes of its stragglers. So there is no need to look for the cause in the program.
+A cable or a port with a fault still carries data, but repeats packets or uses fewer lanes, and all requests that pass it wait.
+A link counts as faulty in a slot of ten minutes if it went down, recovered, discarded packets, had more errors than its
+specification allows, or had less than its usual capacity. It counts against a log that depended on it: at least a quarter of
+the log's bytes passed it, or all bytes of its stragglers. Then the cause is not in the program.
 
-Blind spots: a link is known only by the readings of its ports, so links between nodes and servers that were not read are
-unknown. With adaptive routing, bytes take other ways than forwarding tables say. Bytes are spread evenly over a log's nodes
-where it is not known what each moved.
+Blind spots: a link is known only from readings of its ports, so links whose ports were not read are unknown. With adaptive
+routing, bytes take other routes than the forwarding tables say. If it is not known what each node of a log moved, bytes are
+spread evenly over the nodes.
 """
 
 from iomine.triggers.inputs import DATA_FILES, FABRIC_COUNTERS
@@ -29,7 +29,7 @@ TRIGGER = Trigger(
     ),
     advice=(
         "Leave the program as it is, and treat the other findings of this log with care. Least effort: report the link "
-        "{faulty_link} to the support desk ({faulty_trouble}), and run again on nodes that do not hang behind it. The operators "
+        "{faulty_link} to the support desk ({faulty_trouble}), and run again on nodes that do not use it. The operators "
         "can reseat or replace the cable; the view link_faults says since when it has been so, and job_links whom else it hit "
         "({faulty_others})."
     ),

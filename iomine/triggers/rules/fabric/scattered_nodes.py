@@ -1,11 +1,11 @@
 """The job's nodes are spread over many switches.
 
 A scheduler that does not know the fabric gives a job whichever nodes are free. Their traffic then crosses more switches and
-shares uplinks with more jobs than it had to. The number of switches that the nodes hang on is compared with the number that
-so many nodes would fill, given the hosts that a switch of this fabric commonly has.
+shares uplinks with more jobs than necessary. The number of switches that the nodes are connected to is compared with the
+number that so many nodes need, given the usual number of hosts on a switch of this fabric.
 
-Blind spots: a scattered job may well have all that it needs, where uplinks are empty; FABRIC-101 and
-FABRIC-102 say what was wrong with links. Nodes that did no I/O are not counted, and one with two adapters may count twice.
+Blind spots: if uplinks are empty, a scattered job may have all the bandwidth that it needs; FABRIC-101 and FABRIC-102 say what
+was wrong with links. Nodes that did no I/O are not counted, and one with two adapters may count twice.
 """
 
 from iomine.triggers.inputs import DATA_FILES, FABRIC_TOPOLOGY

@@ -1,11 +1,11 @@
 """Storage and other traffic were in each other's way.
 
-MPI and I/O take the same links. Where a program writes while others communicate, or while it does so itself, both take longer,
-though neither would fill the link. A slot of ten minutes counts if a link that the log depended on was at least half full in it,
-and storage traffic and all other traffic each had at least a quarter of the bytes on the link.
+MPI and I/O use the same links. If a program writes while it or another program communicates, both take longer, even if neither
+alone would fill the link. A slot of ten minutes counts if a link that the log depended on was at least half full in it, and
+storage traffic and all other traffic each had at least a quarter of the bytes on the link.
 
 Blind spots: other traffic is what ports counted beyond the I/O of logs, so that I/O without a log, and repeated packets, count
-as others'. With adaptive routing, bytes take other ways than forwarding tables say.
+as others'. With adaptive routing, bytes take other routes than the forwarding tables say.
 """
 
 from iomine.triggers.inputs import DATA_FILES, FABRIC_COUNTERS, with_mpiio

@@ -1,14 +1,14 @@
 """Thousands of files created within a second.
 
-Where ranks write their first output at the same time, a file each, all of these files are created at once. A metadata
-server handles some thousands of creates a second for the whole machine, so the ranks wait for each other, and so does
-everyone else. However short such a burst is in a long run, it comes again with each run, and with each output to new
-files. A file counts once, when any rank opened it first, and only if it was written. The second with most of them may
-begin at any hundredth. The cost is the time of the metadata calls on the files of the ten busiest seconds of each mount.
+Where ranks write their first output at the same time, a file each, all of these files are created at once. A metadata server
+handles some thousands of creates a second for the whole machine, so the ranks wait for each other, and so does everyone else.
+However short such a burst is in a long run, it is repeated with each run, and with each output to new files. A file counts
+once, at the time when the first rank opened it, and only if it was written. The busiest second may begin at any hundredth of a
+second. The cost is the time of the metadata calls on the files of the ten busiest seconds of each mount.
 
-Blind spots: Darshan does not keep whether an open created its file, so files that were there and are written again count
-too, and files that stay empty do not. A file that is renamed or removed and created again counts once. Files on
-node-local storage count, although they burden nobody else. Nodes whose clocks differ make a burst look longer than it is.
+Blind spots: Darshan does not keep whether an open created its file, so files that were there and are written again count too,
+and files that stay empty do not. A file that is renamed or removed and created again counts once. Files on node-local storage
+count, although they burden nobody else. Nodes whose clocks differ make a burst look longer than it is.
 """
 
 from iomine.triggers.inputs import WRITES, with_hdf5, with_mpiio

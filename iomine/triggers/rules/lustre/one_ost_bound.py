@@ -1,14 +1,14 @@
 """Many ranks wait for one OST.
 
-A run whose bytes all go to one OST is as slow as that OST, whatever the others could do. It is not always one file: files
-of their own for all ranks fall on one OST where their directory asks for it, and of a progressive layout all bytes can lie
-in its first component. A trace says on which OST each byte fell; without one the bytes of a file are taken to lie
-evenly on its OSTs. The cost is the time in requests to that OST.
+A run whose bytes all go to one OST is as slow as that OST, whatever the others could do. It is not always one file: files of
+their own for all ranks fall on one OST where their directory asks for it, and of a progressive layout all bytes can lie in its
+first component. A trace says on which OST each byte fell; without one the bytes of a file are taken to lie evenly on its OSTs.
+The cost is the time in requests to that OST.
 
-Blind spots: bytes are compared, so that a slow OST with an even share is LUSTRE-203's to find, and where there is no trace the
-time is shared out as they are. Where a large shared file on a single OST is the reason, LUSTRE-101 names it and this is
-silent; smaller ones that take as long count here. Newer Darshan does not say how many OSTs there are, so that a file system
-counts as having those up to the highest index in the log's layouts.
+Blind spots: bytes are compared, so a slow OST with an even share of them is not found here, but by LUSTRE-203. Without a
+trace, time is divided in proportion to bytes. Where a large shared file on a single OST is the reason, LUSTRE-101 names it and
+this is silent; smaller ones that take as long count here. Newer Darshan does not say how many OSTs there are, so that a file
+system counts as having those up to the highest index in the log's layouts.
 """
 
 from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, NEW_FILES, TRACE

@@ -2,17 +2,17 @@
 
 One OST with a failing disk, a rebuild or a full pool makes every rank wait that has a file or a stripe on it, and where ranks
 wait for each other, the whole run. OSTs are compared by their seconds for a byte and for a request, reads and writes apart, so
-that an OST that merely got more, or smaller requests, is not slow. An OST is slow when both are over 3 times those of the median
-OST and over 3.5 scaled median deviations above, in sum and for the median rank and file on it, and when its ranks waited for it
-for over 5 seconds each. So one slow rank or file, or a lock that held up all at once, makes no slow OST. It takes at least four
-OSTs, and on the slow one several ranks and several files, or ones that other OSTs served too. Counters give the OST of every
-request to a file that lies on one OST (a stripe count of 1); of striped files a trace does, of each request that touches one
-OST. The cost is the time beyond what the median OST would have taken.
+that an OST that merely got more, or smaller requests, is not slow. An OST is slow when both are over 3 times those of the
+median OST and over 3.5 scaled median deviations above, in sum and for the median rank and file on it, and when its ranks
+waited for it for over 5 seconds each. So one slow rank or file, or one lock that delayed all ranks once, does not make an OST
+slow. It takes at least four OSTs, and on the slow one several ranks and several files, or ones that other OSTs served too.
+Counters give the OST of every request to a file that lies on one OST (a stripe count of 1); of striped files a trace does, of
+each request that touches one OST. The cost is the time beyond what the median OST would have taken.
 
-Blind spots: where half of the OSTs are slow, the median is slow too. An untraced striped file shows nothing of single OSTs, nor
-does a request that touches several. A file that others kept locked, or reads that caches answered on all OSTs but one,
-can pass for a slow OST where that holds for most of its files. Whether the OST itself was slow, its server, or what others had it
-do, the log does not say; the servers' own times do, where they were swept (SYSTEM triggers).
+Blind spots: where half of the OSTs are slow, the median is slow too. An untraced striped file shows nothing of single OSTs,
+nor does a request that touches several. A file that others kept locked, or reads that caches answered on all OSTs but one, can
+pass for a slow OST where that holds for most of its files. The log does not say whether the OST itself was slow, its server,
+or whether other jobs kept it busy. If statistics of the servers were swept, the SYSTEM triggers say so.
 """
 
 from iomine.triggers.inputs import LAYOUTS, TRACE

@@ -1,14 +1,14 @@
 """Some OSTs get far more of the load than others.
 
 A run is done when its busiest OST is, so OSTs that get less of it are bandwidth left unused. That happens when files of
-different size fall on the same OSTs, or when ranks write the same stripe of a file at the same time. It takes every
-request's offset and every file's layout to know which OST served how many bytes; without a trace the bytes of a file
-are taken to lie evenly on its OSTs. The cost is the time in requests to the busiest OST, which a trace alone gives.
+different size fall on the same OSTs, or when ranks write the same stripe of a file at the same time. It takes every request's
+offset and every file's layout to know which OST served how many bytes; without a trace the bytes of a file are taken to lie
+evenly on its OSTs. The cost is the time in requests to the busiest OST, which a trace alone gives.
 
-Blind spots: bytes are compared, not the time that each OST took for them: a slow OST with an even share is LUSTRE-203's to
-find. A run of one process asks one OST after the other, so it is not judged. Where nearly all bytes of many ranks fall on one
-OST, LUSTRE-202 says so and this is silent. Load of other jobs on the same OSTs is for another trigger. Requests answered by a
-cache never reach an OST.
+Blind spots: bytes are compared, not the time that each OST took for them: LUSTRE-203 finds a slow OST with an even share.
+A run of one process asks one OST after the other, so it is not judged. Where nearly all bytes of many ranks fall on one OST,
+LUSTRE-202 says so and this is silent. Load of other jobs on the same OSTs is for another trigger. Requests answered by a cache
+never reach an OST.
 """
 
 from iomine.triggers.inputs import LAYOUTS, LUSTRE_FILES, NEW_FILES, SEVERAL_RANKS, TRACE

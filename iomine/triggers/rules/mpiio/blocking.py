@@ -1,12 +1,12 @@
 """All MPI-IO requests block.
 
-A rank in a blocking call waits for the file system and computes nothing. MPI-IO can also begin a request and finish it
-later, so that computing goes on meanwhile. This only says that there is something to win where I/O takes a good part of
-the run, not that anything is wrong. The cost is the time in MPI-IO requests that block: what could be hidden at most.
+A rank in a blocking call waits for the file system and computes nothing. MPI-IO can also begin a request and finish it later,
+so that computing goes on meanwhile. The verdict says that time could be saved if I/O takes a good part of the run, not that
+anything is wrong. The cost is the time in MPI-IO requests that block: what could be hidden at most.
 
-Blind spots: whether there is work to do meanwhile, or memory for a second buffer, is not known. Not every MPI library
-moves on with a request between the calls, and then nothing is won. Programs that write from a thread of their own
-already overlap, and look as if they did not.
+Blind spots: whether there is work to do meanwhile, or memory for a second buffer, is not known. Not every MPI library makes
+progress on a request between calls, and then nothing is saved. Programs that write from a thread of their own already overlap,
+but this is not visible in the log.
 """
 
 from iomine.triggers.inputs import MPIIO_REQUESTS, with_hdf5

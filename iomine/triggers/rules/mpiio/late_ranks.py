@@ -1,20 +1,21 @@
 """Ranks wait for each other within MPI-IO.
 
-A collective call, and the opening and closing of a file, end when the last rank has come: ranks that come early wait within
-MPI-IO, and measures of I/O alone count this as I/O. In POSIX, only the ranks that move data for all are busy. What ranks
-spend in MPI-IO beyond the POSIX time of the slowest of them is more than that I/O takes: a rank came late, because its
-computing took longer or because it did something before; ranks were slow by turns; or data were on their way between ranks.
-That time is the cost. Of each file, the slowest rank's POSIX time is granted to every rank.
+A collective call, and the opening and closing of a file, end when the last rank has arrived. Ranks that arrive early wait
+within MPI-IO, and this waiting looks like I/O. In POSIX, only the ranks that move data for all are busy. For each file, the
+time that a rank spent in MPI-IO is compared with the POSIX time of the slowest rank. The time beyond that is not I/O: a rank
+arrived late, because its computing took longer or because it did something else first; different ranks were slow one after the
+other; or data was exchanged between ranks. That time is the cost.
 
 Blind spots: waiting for a rank whose own I/O is slow is that rank's finding (RANK-101), and waiting for the few that move the
 data of all is the price of collective buffering, or of too few OSTs (LUSTRE-101, LUSTRE-103); neither counts here. Exchange
-of data between ranks, and waiting for locks, look the same as waiting for a rank, and where many small pieces are exchanged
-that can be most of it. Who was late is named only where no other was: the rank with least time in MPI-IO has waited least,
-and where it has half of the median, or more, ranks were late by turns. Files that POSIX did not see are left out, for then
-the I/O went another way.
+of data between ranks, and waiting for locks, look the same as waiting for a rank; if many small pieces are exchanged, that can
+be most of the time. A late rank is named only if it was the only one. The rank with the least time in MPI-IO has waited least;
+if its time is half of the median or more, different ranks were late at different times. Files without POSIX calls are left
+out, since their I/O took another path.
 
-The I/O model in a report, and of `iomine model LOG`, parts the time of each phase class: where waiting is most of it, a rank
-comes late; where exchange is, pieces are many or small. Both take as long on a faster file system, and only storage gains by it.
+The I/O model in a report, and of `iomine model LOG`, divides the time of each phase class. If most of it is waiting, a rank
+arrives late; if most of it is exchange, pieces are many or small. A faster file system shortens neither, only the time in
+storage.
 """
 
 from iomine.triggers.inputs import MPIIO_REQUESTS, SEVERAL_RANKS, TRACE

@@ -1,13 +1,13 @@
 """Requests of MPI-IO are not aligned to the file system's blocks.
 
 Here it is MPI-IO that chooses where requests to the file system begin, from what ranks ask for and from its hints. With
-requests that start within a block, aggregators share blocks and take their locks from each other. The program cannot
-repair this by moving its requests, but by giving MPI-IO, or HDF5 above it, the striping of the file. The cost is the time
-of the misaligned requests: of each file a part of its POSIX time in proportion to their number.
+requests that start within a block, aggregators share blocks and take their locks from each other. The program cannot fix this
+by moving its requests. It has to tell MPI-IO, or HDF5 above it, the striping of the file. The cost is the time of the
+misaligned requests: of each file a part of its POSIX time in proportion to their number.
 
-Blind spots: Darshan compares starts with one block size for each mount, 1 MiB on Lustre and otherwise what the file
-system says of itself, often 4 KiB, whatever the stripe size of the file. It counts reads and writes together, so each
-gets its share by number. MPI-IO that reads for itself, to write back whole blocks, is counted too.
+Blind spots: Darshan compares starts with one block size for each mount, 1 MiB on Lustre and otherwise what the file system
+says of itself, often 4 KiB, whatever the stripe size of the file. It counts reads and writes together, so each gets a share in
+proportion to their numbers. MPI-IO that reads for itself, to write back whole blocks, is counted too.
 """
 
 from iomine.triggers.inputs import REQUESTS_BENEATH, with_hdf5

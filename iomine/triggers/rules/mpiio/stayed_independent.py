@@ -6,9 +6,9 @@ still sends its own small pieces to the file system. The trace shows it: request
 rank. Only files whose median request in POSIX is below 1 MiB are looked at, since larger ones do well alone. The cost is the
 time of these calls: of each file a part of its MPI-IO time in proportion to their number.
 
-Blind spots: a trace does not say which call was collective; at worst, all calls that were not are among those that ranks
-carried out themselves, and as many are left out. Pieces of a contiguous whole may be joined by the file system's client,
-and then cost less than it looks. Other MPI libraries than ROMIO have other hints.
+Blind spots: a trace does not say which call was collective. So as many of the calls that ranks carried out themselves are left
+out as there were independent calls. Pieces of a contiguous whole may be joined by the file system's client, and then cost less
+than it looks. Other MPI libraries than ROMIO have other hints.
 """
 
 from iomine.triggers.inputs import COLLECTIVES, SEVERAL_RANKS, TRACE

@@ -1,18 +1,18 @@
 """Very many phases of I/O.
 
-A program that does I/O in thousands of short bursts pays for each of them: files are opened and closed, ranks wait for
-each other, and no burst is long enough to reach the bandwidth that striping promises. Fewer and longer phases move the
-same data in less time. Phases are separated by gaps between requests that are long compared with the
-phases, and reads are counted apart from writes; time in opens and closes is no gap. From heat maps phases are as fine as
-the bins, of which a log has at most a few hundred.
+A program that does I/O in thousands of short bursts pays for each of them: files are opened and closed, ranks wait for each
+other, and no burst is long enough to reach the bandwidth that striping promises. Fewer and longer phases move the same data in
+less time. Phases are separated by gaps between requests that are long compared with the phases, and reads are counted apart
+from writes; time in opens and closes is no gap. From heat maps phases are as fine as the bins, of which a log has at most a
+few hundred.
 
-Blind spots: what counts as a gap between phases depends on the run, so a program that does I/O all the time has one
-phase, however small its requests are. A log of a week has more phases than one of an hour, and nothing is wrong with
-that. Where ranks drift apart their gaps do not meet, and the log has fewer phases than each of its ranks has bursts; where
-ranks take turns it has more (bursts_per_rank, beside io_phase_count in the view log_phase_profile).
+Blind spots: what counts as a gap between phases depends on the run, so a program that does I/O all the time has one phase,
+however small its requests are. A log of a week has more phases than one of an hour, and nothing is wrong with that. Where
+ranks drift apart their gaps do not meet, and the log has fewer phases than each of its ranks has bursts; where ranks take
+turns it has more (bursts_per_rank, beside io_phase_count in the view log_phase_profile).
 
 The I/O model in a report, and of `iomine model LOG`, says which phases do the same, how often they come again and what they
-move. The class with most phases and fewest bytes in each is the one to begin with.
+move. Begin with the class that has most phases and fewest bytes in each.
 """
 
 from iomine.triggers.inputs import DATA_FILES, TRACE

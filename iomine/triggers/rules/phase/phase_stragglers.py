@@ -1,14 +1,14 @@
 """Stragglers within a phase of I/O.
 
-Over a whole run slow moments even out: a different rank may be late in each phase, so that in sum all look alike, and
-still everyone waits in every phase. Ranks are therefore compared within each phase, reads with reads and writes with
-writes, by their time for a request and for a byte, which takes a trace. The cost is the time of the slowest rank of each
-phase that has stragglers. Where at least half of that time is of ranks that spend most of theirs on a slow OST, as
-LUSTRE-203 finds it, the finding names the OST; where it is of ranks of one host whose requests are far slower than those of other
-hosts, which are alike, the host.
+Over a whole run delays even out: if a different rank is late in each phase, the sums of all ranks are alike, although all
+ranks wait in every phase. So ranks are compared within each phase, reads with reads and writes with writes, by their time for
+a request and for a byte. This needs a trace. The cost is the time of the slowest rank of each phase that has stragglers. If at
+least half of that time belongs to ranks that spend most of their time on a slow OST (see LUSTRE-203), the finding names the
+OST. If it belongs to ranks of one host whose requests are far slower than those of the other hosts, which are alike, the
+finding names the host.
 
-Blind spots: where fewer than four ranks do I/O in a phase they are not compared. A rank that begins late because its
-computing took longer is not slow in its I/O, yet the others wait for it all the same. Waiting within MPI is not seen.
+Blind spots: where fewer than four ranks do I/O in a phase they are not compared. A rank that begins late because its computing
+took longer is not slow in its I/O, yet the others wait for it all the same. Waiting within MPI is not seen.
 """
 
 from iomine.triggers.inputs import DATA_FILES, SEVERAL_RANKS, TRACE, on_lustre, with_mpiio, with_nodes

@@ -1,13 +1,13 @@
 """I/O takes far longer than moving its data would.
 
-Opening a file, the first request, a round trip: all these take a time that does not depend on the amount of data. Where
-so little is moved that such costs dominate, bandwidth says nothing, and tuning for it is in vain: striping, larger
-buffers and more aggregators only add to the fixed part. Read the other findings of the log with
-this in mind. The cost is all of the I/O time.
+Opening a file, the first request, a round trip: all these take a time that does not depend on the amount of data. Where so
+little is moved that such costs dominate, bandwidth says nothing, and tuning for it is in vain: striping, larger buffers and
+more aggregators only add to the fixed part. Read the other findings of the log with this in mind. The cost is all of the I/O
+time.
 
-Blind spots: which of several reasons it is, this does not show. Besides fixed costs it may be small requests, then the triggers
-on small requests fire as well; ranks that wait for each other in MPI-IO (see MPIIO-401), whose waiting is in the time; or
-storage that was slow at the time (see LUSTRE-203 and SYSTEM-101), which delays large requests too.
+Blind spots: the trigger does not show which of several reasons applies. Besides fixed costs, requests may be small (then the
+triggers on small requests fire too), ranks may wait for each other in MPI-IO (see MPIIO-401), or storage may have been slow
+(see LUSTRE-203 and SYSTEM-101), which delays large requests too.
 """
 
 from iomine.triggers.inputs import DATA_FILES

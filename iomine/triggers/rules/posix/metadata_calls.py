@@ -1,14 +1,13 @@
 """Metadata calls for few reads and writes.
 
-An open, a stat or a rename is a round trip to a metadata server that the whole machine shares. A program that makes more
-than one for every two reads or writes is mostly asking where its data are: it opens files to read a little, or looks again
-and again whether something has appeared. Calls of POSIX and opens of stdio are counted, standard streams left out. The cost
-is the time of all metadata calls.
+An open, a stat or a rename is a round trip to a metadata server that the whole machine shares. A program that makes more than
+one for every two reads or writes is mostly asking where its data are: it opens files to read a little, or checks again and
+again whether a file has appeared. Calls of POSIX and opens of stdio are counted, standard streams left out. The cost is the
+time of all metadata calls.
 
-Blind spots: Darshan up to 3.5.0 does not see `stat` on systems with glibc 2.33 or newer; where no log of the night by
-the same Darshan version has any, a log below the thresholds is unknown instead of clear. Seeks, closes and calls on
-directories are not counted. A program that does little I/O at all, and most of it in starting up, has such a share too:
-then the cost is small.
+Blind spots: Darshan up to 3.5.0 does not see `stat` on systems with glibc 2.33 or newer; where no log of the night by the same
+Darshan version has any, a log below the thresholds is unknown instead of clear. Seeks, closes and calls on directories are not
+counted. A program that does little I/O at all, and most of it in starting up, has such a share too: then the cost is small.
 """
 
 from iomine.triggers.inputs import TOUCHED_FILES, with_files, with_ranks

@@ -1,14 +1,14 @@
 """Requests are not aligned to the file system's blocks.
 
-A request that starts within a block touches one block more than it must: a write has to read the rest of the block
-first, and two ranks that meet in one block of a shared file take its lock from each other. Only requests that the
-program makes through POSIX itself are looked at; those beneath MPI-IO are another trigger's, since there the remedy is
-another. The cost is the time of the misaligned requests: of each file a part of its time in proportion to their number.
+A request that starts within a block touches one block more than it must: a write has to read the rest of the block first, and
+two ranks that meet in one block of a shared file take its lock from each other. Only requests that the program makes through
+POSIX itself are looked at; those beneath MPI-IO belong to MPIIO-121, since what to change there is different. The cost is the
+time of the misaligned requests: of each file a part of its time in proportion to their number.
 
-Blind spots: Darshan compares starts with one block size for each mount, 1 MiB on Lustre and otherwise what the file
-system says of itself, often 4 KiB, whatever the stripe size of the file. It counts reads and writes together, so each
-gets its share by number. Where a request ends is not checked. Small requests in sequence are never aligned:
-then it is better to change their size.
+Blind spots: Darshan compares starts with one block size for each mount, 1 MiB on Lustre and otherwise what the file system
+says of itself, often 4 KiB, whatever the stripe size of the file. It counts reads and writes together, so each gets its share
+by number. Where a request ends is not checked. Small requests in sequence are never aligned: then it is better to change their
+size.
 """
 
 from iomine.triggers.inputs import DIRECT_REQUESTS, with_hdf5

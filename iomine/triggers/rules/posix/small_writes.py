@@ -1,16 +1,16 @@
 """Small writes take time.
 
-Every request pays a round trip whatever its size, and small writes to a shared file also make clients take locks from
-each other. Small means smaller than the setting, and a write of just that size is not small. A DXT trace that holds
-all writes gives exact sizes; without one, Darshan's four commonest sizes do where they cover all requests of a file,
-otherwise its size bins; writes through stdio go by their mean size. The cost is the time of the small writes: of each
-file a part of its write time in proportion to their number, since Darshan does not time them apart. Syncs, whose time
-Darshan adds to that of writes, are taken off (see POSIX-141).
+Every request pays a round trip whatever its size, and small writes to a shared file also make clients take locks from each
+other. Small means smaller than the setting, and a write of just that size is not small. A DXT trace that holds all writes
+gives exact sizes; without one, Darshan's four commonest sizes do where they cover all requests of a file, otherwise its size
+bins; writes through stdio go by their mean size. The cost is the time of the small writes: of each file a part of its write
+time in proportion to their number, since Darshan does not time them apart. The time of syncs, which Darshan adds to that of
+writes, is subtracted (see POSIX-141).
 
-Blind spots: where a file is written in small and large pieces, a small one is charged as much as a large one. Small
-writes in sequence that a cache joins, of stdio or of the client, are counted too; they cost little, so the share of
-the time keeps most of them out. What the cache flushes after the program closed the file costs time that no log shows,
-and writes through `mmap` are not seen at all.
+Blind spots: where a file is written in small and large pieces, a small one is charged as much as a large one. Small writes in
+sequence that a cache joins, of stdio or of the client, are counted too; they cost little, so the share of the time keeps most
+of them out. What the cache flushes after the program closed the file costs time that no log shows, and writes through `mmap`
+are not seen at all.
 """
 
 from iomine.triggers.gathering import Texts, example_of, where_gathered

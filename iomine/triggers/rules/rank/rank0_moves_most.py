@@ -1,12 +1,11 @@
 """Rank 0 moves nearly half of all bytes.
 
-One rank that does the I/O of many is the narrowest place of a run: it has one link to the file system and one node's
-memory, and adding ranks makes it no wider. Reads and writes are taken together, as the program asked for them, so an
-aggregator that moves bytes for others within a collective call does not count. The cost is the time that rank 0 spent
-in reads and writes. Stated apart is the time in which other ranks did no I/O meanwhile; with the cost it decides
-whether this is a finding.
+One rank that does the I/O of many is the bottleneck of a run: it has one link to the file system and one node's memory, and
+more ranks do not change that. Reads and writes are taken together, as the program asked for them, so an aggregator that moves
+bytes for others within a collective call does not count. The cost is the time that rank 0 spent in reads and writes. Given
+separately is the time in which other ranks did no I/O meanwhile; with the cost it decides whether this is a finding.
 
-Blind spots: whether the others wait or compute meanwhile is not seen; a program may well let rank 0 read beside. There
+Blind spots: whether the others wait or compute meanwhile is not seen; a program may let rank 0 read in the background. There
 is no threshold in bytes, so in a run that moves little this fires for a settings file and a log, and the cost then says that
 it hardly matters. Runs of fewer than four ranks are never judged.
 """

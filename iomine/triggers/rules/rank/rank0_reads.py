@@ -1,9 +1,9 @@
 """Rank 0 reads for all.
 
-A rank that reads the input alone has the network link and the memory of one node, while the file system could serve all
-nodes at once; the others wait until their parts arrive. Bytes are counted as the program asked for them, so an
-aggregator that reads for others within a collective call does not count. The cost is the time that rank 0 spent in
-reads. Stated apart is the time in which other ranks did no I/O meanwhile; with the cost it decides whether this is a finding.
+A rank that reads the input alone has the network link and the memory of one node, while the file system could serve all nodes
+at once; the others wait until their parts arrive. Bytes are counted as the program asked for them, so an aggregator that reads
+for others within a collective call does not count. The cost is the time that rank 0 spent in reads. Given separately is the
+time in which other ranks did no I/O meanwhile; with the cost it decides whether this is a finding.
 
 Blind spots: reading a small input and sending it to all is right, which is what the threshold in bytes is for. A rank other
 than 0 that reads for all is seen as an imbalance of bytes only. Runs of fewer than four ranks are never judged.

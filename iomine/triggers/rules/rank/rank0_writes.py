@@ -1,10 +1,10 @@
 """Rank 0 writes for all.
 
-Gathering the output of all ranks in one needs the memory of all in one node, and sends everything over one link twice:
-once to rank 0, once to the file system. All others wait meanwhile. Bytes are counted as the program asked for them, so
-an aggregator that writes for others within a collective call does not count. The cost is the time that rank 0 spent in
-writes; gathering comes on top. Stated apart is the time in which other ranks did no I/O meanwhile; with the cost it
-decides whether this is a finding.
+Gathering the output of all ranks in one needs the memory of all in one node, and sends everything over one link twice: once to
+rank 0, once to the file system. All others wait meanwhile. Bytes are counted as the program asked for them, so an aggregator
+that writes for others within a collective call does not count. The cost is the time that rank 0 spent in writes; gathering
+comes on top. Given separately is the time in which other ranks did no I/O meanwhile; with the cost it decides whether this is
+a finding.
 
 Blind spots: a log or a few results written by one rank are right, which is what the threshold in bytes is for. A rank other
 than 0 that writes for all is seen as an imbalance of bytes only. Runs of fewer than four ranks are never judged.

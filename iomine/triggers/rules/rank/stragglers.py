@@ -1,20 +1,22 @@
 """Stragglers: a few ranks' requests take far longer.
 
 Where all ranks wait for each other, the slowest one sets the pace, and a single slow node, OST or path to storage makes the
-whole run slow. A rank is a straggler when its time for a request and its time for a byte are both over 1.5 times those
-of the median rank, and its time for a request lies over 3.5 scaled median deviations above. So a rank that merely moves
-more bytes, or larger requests, is not a straggler. The cost is the time by which all stragglers exceed the median rank's I/O
-time; the time that other ranks with I/O were done earlier stands apart, of each at most what the slowest straggler exceeds the
-median rank by; with the cost it decides whether this is a finding. Where at least half of the cost is of ranks that spend most
-of their time on a slow OST, as LUSTRE-203 finds it, the finding names the OST, and the node is not to blame. Where all bytes of
-the stragglers passed a link that was faulty, as FABRIC-101 finds it, the finding names the link. Where all of several stragglers
-ran on one host, and a trace shows its requests to be far slower than those of other hosts, which are alike, it names the host.
+whole run slow. A rank is a straggler when its time for a request and its time for a byte are both over 1.5 times those of the
+median rank, and its time for a request lies over 3.5 scaled median deviations above. So a rank that merely moves more bytes,
+or larger requests, is not a straggler. The cost is the time by which all stragglers exceed the median rank's I/O time. Given
+separately is the time for which other ranks with I/O were done earlier: for each of them, at most the time by which the
+slowest straggler exceeds the median rank. Cost and idle time together decide whether this is a finding.
 
-Ranks are compared by their POSIX requests, and apart from these by their reads and writes through stdio.
+If at least half of the cost belongs to ranks that spend most of their time on a slow OST (see LUSTRE-203), the finding names
+the OST, and the node is not the cause. If all bytes of the stragglers passed a faulty link (see FABRIC-101), the finding names
+the link. If all of several stragglers ran on one host, and a trace shows its requests to be far slower than those of the other
+hosts, which are alike, it names the host. Ranks are compared by their POSIX requests, and separately by their reads and writes
+through stdio.
 
 Blind spots: ranks that wait within MPI-IO are not seen (see MPIIO-401). Fewer than four ranks with I/O are not judged. Where
 half of the ranks are slow, the median is slow too. Shared records keep only the fastest and the slowest rank, so without a
-trace a log of shared files alone is unknown, and stdio, which is never traced, where ranks share streams.
+trace the verdict on a log with shared files only is unknown. So is the verdict on stdio, which is never traced, if ranks share
+streams.
 """
 
 from iomine.triggers.inputs import FOUR_RANKS, FOUR_TIMED_RANKS, TRACE, on_lustre, with_mpiio, with_nodes
@@ -65,7 +67,7 @@ TRIGGER = Trigger(
                 (
                     "Leave the nodes as they are: the link {straggler_link} delays the ranks, as FABRIC-101 says. Least "
                     "effort: report it to the support desk ({straggler_trouble}), and until it is repaired run on nodes that do "
-                    "not hang behind it."
+                    "not use it."
                 ),
                 _MOST_EFFORT,
             ),

@@ -1,15 +1,15 @@
 """Ranks move unequal shares of the bytes.
 
-Where ranks meet after each phase of I/O, all wait for the one that moves most. Bytes are counted as the program asked
-for them, through MPI-IO where a file goes through it: so collective buffering, in which a few aggregators move the
-bytes of all, is no imbalance. The cost is the time that ranks with more bytes than the mean spent on what they moved
-beyond it, which others could have moved meanwhile; where the times of ranks are not known, each byte takes its part of the
-time of all. Stated apart is the time in which others did no I/O while the heaviest rank did; with the cost it decides
-whether this is a finding.
+Where ranks meet after each phase of I/O, all wait for the one that moves most. Bytes are counted as the program asked for
+them, through MPI-IO where a file goes through it: so collective buffering, in which a few aggregators move the bytes of all,
+is no imbalance. The cost is the time that ranks with more bytes than the mean spent on what they moved beyond it, which others
+could have moved meanwhile; where the times of ranks are not known, each byte takes its part of the time of all. Given
+separately is the time in which others did no I/O while the heaviest rank did; with the cost it decides whether this is a
+finding.
 
-Blind spots: with only some of the ranks doing I/O by design, such as one writer for each node, this fires although
-nothing waits. Bytes are summed over the whole run, so ranks that take turns look balanced. A heat map, where it is all
-there is, gives bytes by rank but not by file. Runs of one process are never judged.
+Blind spots: with only some of the ranks doing I/O by design, such as one writer for each node, this fires although nothing
+waits. Bytes are summed over the whole run, so ranks that take turns look balanced. A heat map, where it is all there is, gives
+bytes by rank but not by file. Runs of one process are never judged.
 """
 
 from iomine.triggers.inputs import DATA_FILES, SEVERAL_RANKS, TRACE

@@ -1,9 +1,9 @@
 """Other users kept the run's metadata target busy.
 
-Opens, stats and closes wait in the queue of the metadata target that holds the directory, whoever else's are in it. Where
-they took much longer than usual and most of what kept the target busy was not this user's, the program is not to blame.
+Opens, stats and closes wait in the queue of the metadata target that holds the directory, with those of all other users. If
+they took much longer than usual, and most of what kept the target busy was not this user's, the program is not the cause.
 
-Blind spots: those of SYSTEM-103, which asks the same from the other side.
+Blind spots: the same as those of SYSTEM-103, which asks whether this user's calls slowed others.
 """
 
 from iomine.triggers.inputs import JOB_STATS, TOUCHED_FILES

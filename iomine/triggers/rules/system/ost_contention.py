@@ -1,11 +1,11 @@
 """Other jobs were busy on the same OSTs.
 
-A file lies on a few OSTs, and whoever else uses these at the same time takes a part of their bandwidth. Lustre's job_stats
-say for each OST and ten minutes how long it dealt with the requests of which job. Where more than half of that was for
-other users, and requests took longer than usual, they were in each other's way.
+A file lies on a few OSTs, and other jobs that use these OSTs at the same time take a part of their bandwidth. Lustre's
+job_stats say for each OST and ten minutes how long it dealt with the requests of which job. Where more than half of that was
+for other users, and requests took longer than usual, they were in each other's way.
 
-Blind spots: an OST that is busy with many requests at once counts their times together. Jobs that stop and start within
-ten minutes are taken to overlap. Jobs without an id in job_stats count as others.
+Blind spots: an OST that is busy with many requests at once counts their times together. Jobs that stop and start within ten
+minutes are taken to overlap. Jobs without an id in job_stats count as others.
 """
 
 from iomine.triggers.inputs import JOB_STATS, TOUCHED_FILES

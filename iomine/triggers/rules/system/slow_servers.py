@@ -1,13 +1,13 @@
 """The file system was slow for everyone.
 
-A run can be slow through no fault of its own: a rebuild, a full target or another job's storm slows the targets that it
-needs. Lustre's job_stats say how long its servers dealt with the job's requests; that is compared with the median time of
-requests of the same kind and size in the last 30 nights, and weighed by how much of the program's own time hung on which
-servers. It counts only where others, or nobody, kept the targets busy:
-users who keep the targets busy themselves are not excused. So there is no need to look for the cause in the program.
+A run can be slow through no fault of its own: a rebuild, a full target or another job's storm slows the targets that it needs.
+Lustre's job_stats say how long its servers dealt with the job's requests; that is compared with the median time of requests of
+the same kind and size in the last 30 nights, and weighted by how much of the program's own time depended on which servers. It
+counts only if others, or nobody, kept the targets busy: users who keep the targets busy themselves are not excused. If it
+fires, the cause is not in the program.
 
-Blind spots: servers before Lustre 2.14 count no times, and then this is unknown. Requests wait in clients and on the
-network too, which servers do not see. What is usual is known only after some nights of statistics.
+Blind spots: servers before Lustre 2.14 count no times, and then this is unknown. Requests wait in clients and on the network
+too, which servers do not see. What is usual is known only after some nights of statistics.
 """
 
 from iomine.triggers.inputs import JOB_STATS, TOUCHED_FILES

@@ -1,8 +1,8 @@
 """The OSTs of the run were much busier than the rest.
 
-Lustre gives new files the OSTs with most room, not those with least to do; a fixed stripe offset, an old directory or a
-popular input loads a few while others idle. job_stats say how busy each OST was in the ten minutes of a request; this is their
-busy time over the mean of all OSTs, weighed by the time that the log's own requests took on each.
+Lustre puts new files on the OSTs with most free space, not on those with the least load; a fixed stripe offset, an old
+directory or a popular input can load a few OSTs while others are idle. job_stats say how busy each OST was in the ten minutes
+of a request; this is their busy time over the mean of all OSTs, weighed by the time that the log's own requests took on each.
 
 Blind spots: OSTs that no job used in 30 nights are not counted among all. A file system with few jobs is uneven by chance.
 """
