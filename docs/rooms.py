@@ -76,7 +76,7 @@ def _table(layers: list[list[str]], imports: Imports, owned: Mapping[str, list[s
         for layer in layers
         for room in layer
     ]
-    return ["| room | what it is | imports | alone imports |", "|---|---|---|---|", *rows]
+    return ["| room | what it is | imports | libraries that only it imports |", "|---|---|---|---|", *rows]
 
 
 def _about(room: str) -> str:

@@ -207,13 +207,13 @@ MISSES: Final = {
     **dict.fromkeys(("s100", "s103", "s104", "s105", "s106", "s107", "s111", "s112"), _VIEW),
 }
 _TEXT: Final = """\
-# What gathering leaves, predicted and seen
+# What remains after aggregation, predicted and measured
 
 <!-- Written by tests/forwarding_truth.py. -->
 
-`iomine forward` says how many requests forwarders would leave ([the command](cli.md#iomine-forward)). A program that calls MPI-IO
-collectively shows what gathering does: ROMIO's aggregators gather the k-th call of all ranks, which is a window of one tick. So a
-prediction from MPI-IO's requests can be held against the requests that POSIX then got.
+`iomine forward` predicts how many requests forwarders would leave ([the command](cli.md#iomine-forward)). This page compares
+predictions with measurements. In collective MPI-IO calls, ROMIO's aggregators gather the k-th call of all ranks. So a
+prediction from the requests of MPI-IO, with a window of one tick, can be compared with the requests that POSIX received.
 
 ## One program, run in two ways
 

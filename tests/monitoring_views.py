@@ -42,12 +42,13 @@ logs = ["{logs}/%Y/%-m/%-d"]
 _WIDTH, _HEIGHT = 1100, 1100
 _SETTLED_MS: Final = 2500
 TEXT: Final = """\
-# What is seen of a night
+# Monitoring, in pictures
 
 <!-- Written by tests/monitoring_views.py: run it after flows or figures changed. -->
 
-Three nights of a simulated facility, swept by the flow `nightly` of `deploy/prefect.yaml`. The first went well. In the second
-lay a file that is not a log. The third found no log at all, as if a file system had not been mounted.
+This page shows what Prefect and the figures report about three nights of a simulated facility, swept by the flow `nightly` of
+`deploy/prefect.yaml`. The first went well. The second had a file that is not a log. The third found no log at all, as if a
+file system had not been mounted.
 
 [The operations manual](operations.md) says how to set this up, and [what each sentence asks of you](messages.md).
 
@@ -59,9 +60,9 @@ Runs are named by night, and the sweeps within them by cluster and night. The ni
 
 ## A sweep
 
-Each stage of a sweep is a task, however many logs there are. What was ingested, and what was rejected and why, stands in its
-artifact `sweep-summary`. A sweep with rejects is Completed: what could be read is there, and the logs that could not are named by
-`iomine sql "FROM rejects"`.
+Each stage of a sweep is a task, however many logs there are. The artifact `sweep-summary` says what was ingested, and what was
+rejected and why. A sweep with rejects is Completed: all readable logs are ingested, and `iomine sql "FROM rejects"` names the
+others.
 
 ![A run of a sweep with its stages](monitoring/sweep.png)
 
@@ -77,8 +78,8 @@ there was: nothing.
 ## Figures
 
 `iomine metrics`, the file `nightly.metrics` for node_exporter and `/metrics` of `iomine serve` give the same figures in the
-OpenMetrics form. An alarm on the age of the newest night sees what no failed run reports: a timer that never started. (The nights
-here were simulated as of January.)
+OpenMetrics form. An alarm on the age of the newest night also detects a timer that never started, which no failed run reports.
+(The nights here were simulated as of January.)
 
 ![The figures, as a browser shows them](monitoring/metrics.png)
 """

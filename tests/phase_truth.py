@@ -152,7 +152,7 @@ def page(found: list[Counted]) -> str:
             "of a rank are what the same rule finds in the requests of each rank by itself, the median over ranks.",
             "",
             "Known is what the labels of a program say. Two programs open files in a loop and write to each: their labels have",
-            "no phase, their own account has one (of metadata, they call it), and that is what counts here. By labels alone,",
+            "no phase, but their own description has one (called metadata), and that is what counts here. By labels alone,",
             f"traces are right {sum(each.got == each.labelled for each in traced)} times of {len(traced)}.",
             "",
             "| way | logs | right | share |",
@@ -161,8 +161,8 @@ def page(found: list[Counted]) -> str:
             "",
             "## Heat maps within their resolution",
             "",
-            "A gap is sure to leave an empty bin if it is as long as two: then it holds a whole bin wherever it begins. How long",
-            "the shortest gap is that parts phases of one direction, their traces say.",
+            "A gap that is as long as two bins always contains an empty bin, wherever it begins. The shortest gap between phases",
+            "of one direction is taken from the traces.",
             "",
             "| shortest gap | logs | right | share |",
             "| --- | --- | --- | --- |",
@@ -197,7 +197,7 @@ def _both(counts: tuple[int, int]) -> str:
 
 def _of_shown(counted: list[Counted], shown: bool) -> str:
     right = sum(each.is_right for each in counted)
-    name = "two bins or more, or none to part" if shown else "less than two bins"
+    name = "two bins or more, or no gap" if shown else "less than two bins"
     return _share(name, right, len(counted))
 
 

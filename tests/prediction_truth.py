@@ -222,13 +222,14 @@ _TEXT: Final = """\
 
 <!-- Written by tests/prediction_truth.py. -->
 
-`predictions` says how long a log's reads and writes would take the mean rank on a system that IOR has measured
-([how to ask](ior.md)). Here stand {count} times of {programs} programs beside what they took, each predicted from IOR on the
-same kind of storage. On two cores, what takes less than {long} s is mostly chance. [A year of runs on
-Lustre](prediction_year.md) stands apart.
+`predictions` says how long a log's reads and writes would take the mean rank on a system that IOR has measured ([how to
+ask](ior.md)). Here stand {count} times of {programs} programs beside what they took, each predicted from IOR on the same kind
+of storage. On two cores, what takes less than {long} s is mostly chance. [A year of runs on Lustre](prediction_year.md) has a
+separate page.
 
-Beside it: the same against the log's time in requests, which is what is predicted (of checkpoints, *measured* has opens and
-closes too, and the slowest rank), and bytes over the bandwidth that IOR prints for the test made for the program.
+The table also compares predictions with the log's time in requests, which is what is predicted (for checkpoints, *measured*
+also includes opens and closes, and the slowest rank). *Bytes over bandwidth* is the simple estimate: bytes divided by the
+bandwidth that IOR prints for the test made for the program.
 
 | times | predicted | median error | of time in requests | bytes over bandwidth | in interval | of time in requests |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -236,7 +237,7 @@ closes too, and the slowest rank), and bytes over the bandwidth that IOR prints 
 
 {unknown} are unknown: {unknown_reason}
 
-What was asked for: a median error of at most 10%, at most 8% of times of {long} s and more, at most 3% of reads of these, and
+The targets: a median error of at most 10%, at most 8% of times of {long} s and more, at most 3% of reads of these, and
 three quarters of the times of {long} s and more in their intervals. {verdict}
 
 | program | op | measured s | in requests s | predicted s | interval s | error | bytes over bandwidth | IOR's distance |

@@ -150,20 +150,20 @@ _TEXT: Final = """\
 
 <!-- Written by tests/prediction_year.py. -->
 
-{count} runs of {programs} programs on Edison's three Lustre file systems, each on 2,048 processes (`traces/tokio_year`), beside
-the IOR run nearest in time on the same file system, at most {hours} hours away, in the same direction and with shared or own
-files alike. The tables have no traces, so a prediction is bytes over IOR's rate; both rates are Darshan's, by the slowest rank.
-Sizes of requests are not compared. Runs that moved next to nothing are left out.
+{count} runs of {programs} programs on Edison's three Lustre file systems, each on 2,048 processes (`traces/tokio_year`),
+compared with the IOR run nearest in time on the same file system, at most {hours} hours away, in the same direction and with
+shared or own files alike. The tables have no traces, so a prediction is bytes over IOR's rate; both rates are Darshan's, by
+the slowest rank. Sizes of requests are not compared. Runs that moved next to nothing are left out.
 
-`k` is the median of measured over predicted of the program's runs in the {days} days before, on the same file system; of at least
-{fewest}. What was asked for: at most 6% for HACC-IO without `k`, and at most 10% with it for each of the programs.
+`k` is the median of measured over predicted of the program's runs in the {days} days before, on the same file system; of at
+least {fewest}. The targets: at most 6% for HACC-IO without `k`, and at most 10% with it for each of the programs.
 
 | program | runs | median error | with `k`, runs | median error with `k` |
 | --- | --- | --- | --- | --- |
 {errors}
 
-`k` makes up for what IOR is not like. It says nothing of a program that was not run, and of one that was it is right as long as
-the program and the file system stay.
+`k` corrects for the differences between IOR and the program. It is known only for programs that were run before, and it is
+right as long as the program and the file system do not change.
 
 ## With `k` from another file system
 

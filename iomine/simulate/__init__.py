@@ -1,4 +1,4 @@
-"""A facility in a box: nights of Darshan logs, Lustre statistics and accounting that agree, and the truth about them."""
+"""A simulated facility: nights of Darshan logs, Lustre statistics and accounting that agree, and the truth about them."""
 
 from iomine.simulate.run import Settings, Summary, simulate
 

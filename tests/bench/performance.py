@@ -42,8 +42,9 @@ from iomine.units import human_bytes, human_seconds
 PAGE: Final = Path(__file__).parents[2] / "docs/performance.md"
 MADE: Final = "<!-- Written by tests/bench/performance.py: run `make bench BENCH=--write`. -->"
 _INTRO: Final = """\
-Each row is a median. Where a peer is named, the ratio is in CPU seconds unless both are on the clock, the way round that
-the target has it; the spread is that between the slowest and the fastest run, as a share of the median."""
+Each row is a median. If a row names a peer, the ratio compares CPU seconds, or elapsed seconds if both are given in these, in
+the direction that the target states. The spread is the difference between the slowest and the fastest run, as a share of the
+median."""
 MACHINE: Final = ("memory", "kernel", "Python", "packages")
 _PACKAGES: Final = ("numpy", "pyarrow", "duckdb", "deltalake", "dask", "distributed", "prefect", "darshan")
 
