@@ -84,8 +84,10 @@ _PREFACE: Final = """\
 
 <!-- Written by tests/access_walk.py. -->
 
-This table shows what each role gets from `iomine serve` at each address. The test site has five users with two logs each. Alice, carla and dora ran under account chem, which carla leads; mallory ran nothing. Each cell says how the server answers, and whose names are in the answer. Sums and machines have *no names*; 404 is also the answer for logs that do not exist. The last two readers have a signed link to alice's pages, and to one of her reports.
-[Who sees what](access.md) says why.
+This table shows what each role gets from `iomine serve` at each address. The test site has five users with two logs each.
+Alice, carla and dora ran under account chem, which carla leads; mallory ran nothing. Each cell says how the server answers,
+and whose names are in the answer. Sums and machines have *no names*; 404 is also the answer for logs that do not exist. The
+last two readers have a signed link to alice's pages, and to one of her reports. [Who sees what](access.md) says why.
 
 """
 

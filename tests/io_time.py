@@ -26,10 +26,13 @@ _TEXT: Final = """\
 
 <!-- Written by tests/io_time.py. -->
 
-`io_ratio` is the share of a run's core-seconds (`run_seconds` times `nprocs`) that ranks spent in the I/O layer that the program
-called: MPI-IO for files that were opened through it, POSIX for all other files, STDIO and DFS. The table compares it with the same share summed from the counters that PyDarshan gives (`F_READ_TIME`, `F_WRITE_TIME` and `F_META_TIME` of each record), for all
-{count} real logs with MPI-IO records; the largest difference is {difference} of the share. If only the lowest layers (POSIX, STDIO and DFS) were counted, ranks that wait inside a collective call would look as if they computed: in {doubled} of these logs the called layer took
-more than twice as long. `waiting` is what MPI-IO took beyond the POSIX calls on the same file.
+`io_ratio` is the share of a run's core-seconds (`run_seconds` times `nprocs`) that ranks spent in the I/O layer that the
+program called: MPI-IO for files that were opened through it, POSIX for all other files, STDIO and DFS. The table compares it
+with the same share summed from the counters that PyDarshan gives (`F_READ_TIME`, `F_WRITE_TIME` and `F_META_TIME` of each
+record), for all {count} real logs with MPI-IO records; the largest difference is {difference} of the share. If only the lowest
+layers (POSIX, STDIO and DFS) were counted, ranks that wait inside a collective call would look as if they computed: in
+{doubled} of these logs the called layer took more than twice as long. `waiting` is what MPI-IO took beyond the POSIX calls on
+the same file.
 
 | log | ranks | io_ratio | by PyDarshan | lowest layers | waiting |
 | --- | --- | --- | --- | --- | --- |

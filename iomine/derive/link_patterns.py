@@ -1,4 +1,4 @@
-"""Makes rows of the patterns of a log's rings: their names, and what their stripes coincide with."""
+"""Gives the rows of a log's traffic patterns, by ring: their names, and what their stripes coincide with."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Finds the items that make a step over many items fail, so that only these items are lost."""
+"""Finds which of many items make a step fail, by halving, so that only these items are lost."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar

@@ -1,4 +1,4 @@
-"""What is still to be done for nights and logs, noted beside the lake so that it is done even after the process was killed."""
+"""Notes of pending work for nights and logs, kept beside the lake so that it is done even if the process is killed."""
 
 import json
 from collections.abc import Iterable

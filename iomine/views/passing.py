@@ -1,4 +1,4 @@
-"""Views over files that are not part of a warehouse yet, for the questions that a sweep itself asks."""
+"""Temporary views over files that are not part of a warehouse yet, for queries of the sweep itself."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""By what features and verdicts were worked out: a note in the metadata of their files."""
+"""Notes in the metadata of files of features and verdicts: digests of the statements and settings that gave them."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""What servers and links did in the nights of a sweep, and what logs met there.
+"""How servers and links performed in the nights of a sweep, and how that affected logs.
 
 Servers and links are worked out beside each other: of one night most steps are a single task, which would leave workers idle.
 """

@@ -1,4 +1,4 @@
-"""Which logs are in doubt as to whose they are: worked out with the sums of their nights, which leave such logs out."""
+"""Logs whose owner is in doubt: found together with the sums of their nights, which leave such logs out."""
 
 from collections.abc import Collection, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Numbers that views and comparisons work with, which belong to no trigger."""
+"""Settings of `views.toml`: numbers that views and comparisons use, and that belong to no trigger."""
 
 from typing import ClassVar, Final
 

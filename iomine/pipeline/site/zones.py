@@ -1,4 +1,4 @@
-"""What inputs do not say of their clusters: time zones, who collects logs, and how many processes there is room for."""
+"""Settings of `sources.toml`, which inputs do not say of their clusters: time zones, collectors of logs, most processes."""
 
 from collections.abc import Mapping
 from functools import partial

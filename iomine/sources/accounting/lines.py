@@ -1,4 +1,4 @@
-"""Lines of a file that users had a hand in: what they are as text, which number each has, and which were left out."""
+"""Lines of a file with contents that users chose: their text, their numbers, and those that were left out."""
 
 from collections.abc import Iterator
 from io import BytesIO

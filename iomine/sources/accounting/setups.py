@@ -1,4 +1,4 @@
-"""Files that lie beside accounting but are not accounting: known by their form, and refused with a name for what they are."""
+"""Files found beside accounting that are not accounting: recognised by their form, and refused with the name of their kind."""
 
 import re
 from typing import Final

@@ -1,4 +1,4 @@
-"""What became of a log's modules."""
+"""The state of each module of a log: read, unsound, unsupported or unread, with the reason."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

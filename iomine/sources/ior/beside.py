@@ -1,4 +1,4 @@
-"""Files beside IOR's outputs that have no run of their own: they are known, so that a folder of IO500 is no heap of rejects."""
+"""Files beside IOR's outputs that have no run of their own: recognised, so that a folder of IO500 gives no rejects for them."""
 
 import re
 from functools import partial
