@@ -2,7 +2,7 @@
 
 Here it is MPI-IO that chooses where requests to the file system begin, from what ranks ask for and from its hints. With
 requests that start within a block, aggregators share blocks and take their locks from each other. The program cannot fix this
-by moving its requests. It has to tell MPI-IO, or HDF5 above it, the striping of the file. The cost is the time of the
+by moving its requests. It has to give MPI-IO, or HDF5 above it, the striping of the file. The cost is the time of the
 misaligned requests: of each file a part of its POSIX time in proportion to their number.
 
 Blind spots: Darshan compares starts with one block size for each mount, 1 MiB on Lustre and otherwise what the file system
