@@ -118,7 +118,7 @@ def test_a_path_that_leads_round_in_circles_is_reported(tmp_path):
     """A loop of links that is given itself ends the command with the system's reason."""
     (tmp_path / "loop").symlink_to("loop")
 
-    with pytest.raises(InputError, match="cannot be looked at: Too many levels of symbolic links"):
+    with pytest.raises(InputError, match="cannot be examined: Too many levels of symbolic links"):
         check([tmp_path / "loop"])
 
 

@@ -105,7 +105,7 @@ def test_a_trigger_that_cannot_be_used_is_left_out_in_a_sentence(root: Path, old
         ("WITH folder", """WITH "/etc/passwd" AS (SELECT 1), z AS (FROM '/etc/passwd'), folder""", "reads '/etc/passwd'"),
         ("FROM main.files", "FROM duckdb_settings()", "The function duckdb_settings cannot be used here"),
         ("WITH folder", "WITH gone AS (COPY core.log TO 'x.csv'), folder", "This is not one query that can be checked"),
-        ("WITH folder", "WIHT folder", 'can be checked (syntax error at or near "WIHT"): ask'),
+        ("WITH folder", "WIHT folder", 'can be checked (syntax error at or near "WIHT"): write'),
         ("WITH folder", "DROP VIEW core.log; WITH folder", "This is not one query that can be checked"),
         ('"main.files"]', '"main.file"]', "reads main.file, which is not there: did you mean main.files?"),
         ('"main.files"]', '"lake.posix_file"]', "a site's view reads views of main, core and site"),

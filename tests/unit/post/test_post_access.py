@@ -81,7 +81,7 @@ def test_secret_of_the_proxy(tmp_path):
     assert proxy_secret(AccessSettings(), tmp_path) is None
     file.write_text("0123456789abcdef\n")
     file.chmod(0o640)
-    with pytest.raises(UsageError, match="open to others"):
+    with pytest.raises(UsageError, match="can be read by others"):
         proxy_secret(settings, tmp_path)
     file.chmod(0o600)
     assert b"0123456789abcdef" == proxy_secret(settings, tmp_path)

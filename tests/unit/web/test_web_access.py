@@ -210,5 +210,5 @@ def test_secret_that_others_may_read_is_refused(site, tmp_path):
     """It would be no secret."""
     site = beside(site, tmp_path)
     (site / "proxy.secret").chmod(0o644)
-    with pytest.raises(UsageError, match="open to others"):
+    with pytest.raises(UsageError, match="can be read by others"):
         doorkeeper_of(site_access(site) or AccessSettings(), site)
