@@ -32,7 +32,7 @@ def test_link_is_signed(iomine, site, whose, log_id, days):
     assert abs(given.until - time.time() - days * 86400) < 600
 
 
-@pytest.mark.parametrize(("whose", "reported"), [("bob", "There is no log of 'bob' with "), ("0" * 16, "There is no log '0000")])
+@pytest.mark.parametrize(("whose", "reported"), [("bob", "There is no log of 'bob' whose "), ("0" * 16, "There is no log '0000")])
 def test_nothing_to_link_to_is_reported(iomine, site, whose, reported):
     """No key is made for it, either."""
     answer = iomine("link", whose, "--warehouse", site)
