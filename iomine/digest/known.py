@@ -196,7 +196,7 @@ def _better(outcomes: Iterable[Row]) -> dict[tuple[str, str, str], Better]:
     """What got better, by machine, user and application; what is still there in other runs of the same is not better."""
     by_code: dict[tuple[str, str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in outcomes:
-        # Findings that ended without a mail are not reported either, nor what the facility mended.
+        # Findings that ended without a mail are not reported either, nor what the facility fixed.
         is_without_mail = row["outcome"] == "not told" and row["is_over"]
         if row["outcome"] != "unknown" and not is_without_mail and not is_facility_cause(row["code"]):
             by_code[row["cluster"], row["user"], row["application"] or ""][row["code"]].append(row)

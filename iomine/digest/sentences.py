@@ -166,7 +166,7 @@ def _cost(cause: Cause) -> str:
     own, whole = cause.own_core_seconds, cause.cost_core_seconds
     if not own or whole is None or own == whole:
         return core_hours(whole)
-    return f"{core_hours(own)} (and {core_hours(whole - own)} for the facility to mend)"
+    return f"{core_hours(own)} (and {core_hours(whole - own)} for the facility to fix)"
 
 
 def _idle(cause: Cause) -> str:

@@ -136,7 +136,7 @@ def _cost_of(job: Row) -> str:
     if job["cost_core_seconds"] is None:
         return ""
     facilitys = job["facility_cost_core_seconds"]
-    apart = f", {_core_time(facilitys)} of that for the facility to mend" if facilitys else ""
+    apart = f", {_core_time(facilitys)} of that for the facility to fix" if facilitys else ""
     return f"{_core_time(job['cost_core_seconds'])} in all{apart}"
 
 
@@ -156,7 +156,7 @@ def _findings(rows: Sequence[Row], log: Row) -> Iterator[RenderableType]:
     yield _heading(f"{_counted(len(rows), 'finding')}, the costliest first" if rows else "No findings")
     if (whole := charged(rows)) is not None:
         facilitys = charged([row for row in rows if row["is_facility_cause"]])
-        apart = f", {_core_time(facilitys)} of that for the facility to mend" if facilitys else ""
+        apart = f", {_core_time(facilitys)} of that for the facility to fix" if facilitys else ""
         once = " Time that several are about is counted once." if len(rows) > 1 else ""
         yield _indented(f"Together {_of_io(whole, log)}{apart}.{once}")
     for row in rows:

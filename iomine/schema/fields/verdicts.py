@@ -83,7 +83,7 @@ OFFENDERS = {
     **defined(
         Kind.COUNT,
         finding_log_count="Logs with a finding.",
-        facility_finding_count="Findings whose cause is the facility's to mend, as far as it is known.",
+        facility_finding_count="Findings whose cause the facility has to fix, as far as it is known.",
         doubtful_log_count="Logs with impossible values, which are left out of sums.",
         user_count="Users, each uid once, whatever names its logs have; who has no known uid is not counted.",
         app_count="Programs.",
@@ -105,7 +105,7 @@ OFFENDERS = {
             "version 10."
         ),
         timed_core_seconds="Length of the runs whose I/O time is known, times their processes.",
-        facility_charged_core_seconds="Of what findings add to the sums of costs, that whose cause is the facility's to mend.",
+        facility_charged_core_seconds="Of what findings add to the sums of costs, that whose cause the facility has to fix.",
         recent_cost_core_seconds="Cost of the findings of the last seven nights of the machine, with the facility's part.",
         recent_facility_cost_core_seconds="The facility's part of that.",
         preceding_cost_core_seconds="Cost of the findings of the seven nights before the last seven, with the facility's part.",

@@ -11,9 +11,7 @@ def test_a_key_that_is_no_secret_is_misuse(iomine, warehouse: Path, tmp_path: Pa
     key.write_bytes(bytes(32))
     key.chmod(0o644)
     answer = iomine("export", tmp_path / "out", "--anonymise", key, "--warehouse", warehouse)
-    expected = (
-        f"The key {key} can be read by others than its owner: make another, or run `chmod 600` if nobody has read it.\n"
-    )
+    expected = f"The key {key} can be read by others than its owner: make another, or run `chmod 600` if nobody has read it.\n"
     assert (2, expected, "") == (answer.exit_code, answer.stderr, answer.stdout)
     assert not (tmp_path / "out").exists()
 
