@@ -21,8 +21,8 @@ def command(
 ) -> None:
     """Move the logs of one machine to another.
 
-    Everything that is kept of the first machine is added to the second, and no log is read. Then run `iomine judge`: it judges
-    by the statistics and settings of the second machine.
+    Everything that is kept of the first machine is added to the second, and no log is read. What both have is judged as if it had
+    been swept together.
     """
     from iomine.lake import Warehouse as Folder
     from iomine.pipeline.corrections import counted_logs, matter_of, move
@@ -33,4 +33,4 @@ def command(
     matter = matter_of(folder, cluster, None, None)
     confirm(f"Move {counted(counted_logs(folder, matter), 'log')} of {cluster} to {to}?", yes=yes)
     move(folder, matter, to)
-    say(f"{to} has them now. `iomine judge` judges them again.")
+    say(f"{to} has them now.")

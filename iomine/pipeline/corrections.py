@@ -5,7 +5,7 @@ A forgotten log is no longer known, so the next sweep that finds it reads it aga
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -22,18 +22,23 @@ from iomine.pipeline.between import commit, to_be_written
 from iomine.pipeline.ingest.known import KNOWN_FILES
 from iomine.pipeline.judging.definitions import notes_of
 from iomine.pipeline.judging.judge import judge
-from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS, known_logs, roll_up
-from iomine.pipeline.judging.system_state import USUAL_NIGHTS
+from iomine.pipeline.judging.late import OF_NIGHT
+from iomine.pipeline.judging.links import PORT_READINGS
+from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS, known_logs
+from iomine.pipeline.judging.system_state import READINGS, USUAL_NIGHTS
 from iomine.pipeline.notes import Note
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reports import due, list_reports, note_due, retire
 from iomine.pipeline.site.collectors import site_collectors
 from iomine.pipeline.site.fabric import site_fabric
-from iomine.pipeline.site.retention import tables_of_logs
+from iomine.pipeline.site.retention import expired, site_retention, tables_of_logs
 from iomine.pipeline.site.triggers import site_triggers
 from iomine.schema import TABLES
+from iomine.triggers.model import Trigger
 
 _ALL_NIGHTS: Final = 999_999
+# What servers and links did is worked out again, as far as logs count in it, in nights of which these are new.
+_STEERS: Final = frozenset(("log", "server_interval", "link_interval"))
 _Row = dict[str, object]
 
 
@@ -103,7 +108,7 @@ def counted_logs(warehouse: Warehouse, matter: Matter) -> int:
 def forget(warehouse: Warehouse, matter: Matter) -> None:
     """Removes everything about some logs from the warehouse; readers see all of it removed or nothing.
 
-    For a whole machine, its statistics and accounting are removed too.
+    What other logs took from these is worked out again. For a whole machine, its statistics and accounting are removed too.
 
     Raises:
         BusyError: a sweep is writing to it.
@@ -119,14 +124,16 @@ def forget(warehouse: Warehouse, matter: Matter) -> None:
             new = [_without(staging, file, matter.log_id) for file in hit if "log_id" in TABLES[file.table].columns]
         kept = [file for file in new if file.row_count]
         dropped = _places(hit) - _places(kept)
-        if matter.log_id is not None:
-            there = [file for file in replaced(before.files, new) if file.row_count]
-            kept += roll_up(staging, there, {file.partition for file in kept if file.table == "log" and file.partition})
-            dropped -= _places(kept)
+        # Sums of the night, and what it shows of Darshan, are worked out again as long as it has logs.
+        gone = dropped if matter.log_id is None else _places(new)
+        there = [*(file for file in before.files if (file.table, file.partition) not in gone | _places(kept)), *kept]
+        changed = {file.partition for file in hit if file.table == "log" and file.partition}
+        met = [file for file in there if file.table in _STEERS and file.partition in changed]
+        judged = _judged(warehouse, staging, there, [*met, *_looking_back(there, changed)], triggers)
         if matter.nights is None:
             kept.append(_sources(staging, before, lambda row: None if matter.is_of(row) else row))
-        commit(lake, staging, kept, sorted(dropped))
         due(warehouse).add({file.partition for file in kept if file.partition})
+        commit(lake, staging, replaced(kept, judged), sorted(dropped - _places(judged)))
         publish(warehouse, triggers.values(), lake.snapshot)
     # Reports of logs that are gone, of whatever age.
     retire(warehouse, _ALL_NIGHTS)
@@ -135,6 +142,8 @@ def forget(warehouse: Warehouse, matter: Matter) -> None:
 
 def move(warehouse: Warehouse, matter: Matter, cluster: str) -> None:
     """Moves everything that is kept of a machine to another one, added to what that has; readers see all of it moved or nothing.
+
+    What logs of either machine take from what the other has is worked out again.
 
     Raises:
         UsageError: a machine cannot be called so.
@@ -150,19 +159,24 @@ def move(warehouse: Warehouse, matter: Matter, cluster: str) -> None:
         places = _places(moved)
         # A commit replaces a partition, so what is there already is committed again.
         beside = [file for file in before.files if file.partition and (file.table, file.partition) in places]
-        both = {file.partition for file in beside if file.table in ROLL_UPS and file.partition}
         there = [file for file in before.files if not matter.has(file) and file not in beside] + [*beside, *moved]
-        closed = {night for table, night in _places(there) if table == KNOWN} & {night for _, night in places}
-        sums = roll_up(staging, [file for file in there if file.table not in ROLL_UPS], both - closed)
-        new = replaced([*beside, *moved], [*sums, *known_logs(staging, there, closed)])
+        nights = {night for _, night in places}
+        closed = {night for table, night in _places(there) if table == KNOWN} & nights
+        new = replaced([*beside, *moved], known_logs(staging, there, closed))
         # If one machine's logs of a night have left, the sums of both stay, and the logs of the other leave too.
         left = _places(file for file in there if file.partition in closed and file.table in tables_of_logs())
         new = [file for file in new if (file.table, file.partition) not in left]
+        judged: list[LakeFile] = []
+        # Of a machine that had nothing, all is as it was under the other name.
+        if any(file.cluster == cluster for file in before.files):
+            there = [file for file in replaced(there, new) if (file.table, file.partition) not in left]
+            judged = _judged_together(warehouse, staging, there, nights, cluster=cluster, triggers=triggers)
+        new = replaced(new, judged)
         new.append(
             _sources(staging, before, lambda row: row | {"cluster": cluster} if row["cluster"] in matter.clusters else row)
         )
-        commit(lake, staging, new, sorted(_places(moving) | left))
         due(warehouse).add({file.partition for file in moved if file.table == "log" and file.partition})
+        commit(lake, staging, new, sorted(_places(moving) | left))
         publish(warehouse, triggers.values(), lake.snapshot)
 
 
@@ -209,16 +223,54 @@ def settle(warehouse: Warehouse, cluster: str, since: date, until: date) -> int:
         UsageError: something that the site has set is not fit.
         WarehouseError: its files cannot be read or written.
     """
-    triggers, site, collectors = site_triggers(warehouse), site_fabric(warehouse), site_collectors(warehouse)
+    triggers = site_triggers(warehouse)
     with to_be_written(warehouse) as (lake, staging):
         last = until + timedelta(days=USUAL_NIGHTS)
         logs = [file for file in lake.snapshot.of("log") if file.cluster == cluster and file.night and since < file.night <= last]
-        if logs:
-            judged = judge(lake.snapshot.files, staging, logs, triggers, site=site, collectors=collectors)
-            commit(lake, staging, judged.files)
-            note_due(warehouse, {file.partition for file in logs if file.partition}, judged.few)
+        if judged := _judged(warehouse, staging, lake.snapshot.files, logs, triggers):
+            commit(lake, staging, judged)
             publish(warehouse, triggers.values(), lake.snapshot)
     return len({file.night for file in logs})
+
+
+def _judged_together(
+    warehouse: Warehouse,
+    staging: Path,
+    there: Sequence[LakeFile],
+    nights: Collection[Partition],
+    *,
+    cluster: str,
+    triggers: Mapping[str, Trigger],
+) -> list[LakeFile]:
+    """Nights of a machine that got those of another, and the nights that look back at them, judged as if swept together."""
+    # Readings must not replace what was worked out from all readings, once these are past their days.
+    past = expired(site_retention(warehouse), there, cluster, datetime.now(UTC).date())
+    left = {(table, night) for table, night in past if table in READINGS | PORT_READINGS}
+    met = [file for file in there if file.partition in nights and (file.table, file.night) not in left]
+    # Each machine's row may say something else of a version of Darshan, which then concerns all logs of the night.
+    there = [file for file in there if file.table != OF_NIGHT or file.partition not in nights]
+    return _judged(warehouse, staging, there, [*met, *_looking_back(there, nights)], triggers)
+
+
+def _judged(
+    warehouse: Warehouse,
+    staging: Path,
+    there: Sequence[LakeFile],
+    touched: Sequence[LakeFile],
+    triggers: Mapping[str, Trigger],
+) -> list[LakeFile]:
+    """What judging the nights of touched files gives; their reports are noted as due."""
+    if not touched:
+        return []
+    judged = judge(there, staging, touched, triggers, site=site_fabric(warehouse), collectors=site_collectors(warehouse))
+    note_due(warehouse, {file.partition for file in touched if file.partition}, judged.few)
+    return list(judged.files)
+
+
+def _looking_back(there: Iterable[LakeFile], nights: Iterable[Partition]) -> list[LakeFile]:
+    """Logs of the nights after some, which were compared with what is there of these."""
+    after = {(cluster, night + timedelta(days=days)) for cluster, night in nights for days in range(1, USUAL_NIGHTS + 1)}
+    return [file for file in there if file.table == "log" and file.partition in after.difference(nights)]
 
 
 def _places(files: Iterable[LakeFile]) -> set[tuple[str, Partition]]:

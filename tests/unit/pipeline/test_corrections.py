@@ -19,8 +19,9 @@ from iomine.triggers import TRIGGERS
 pytestmark = pytest.mark.proof
 
 INPUT = SHARED_DATA / "darshan" / "darshan" / "input"
-# Two logs of one night, and one of another.
+# Three logs of three nights, and two runs of one program in a fourth.
 NAMES = ("sample-badost.darshan", "sample-goodost.darshan", "sample-dxt-simple.darshan")
+RUNS = sorted(SHARED_DATA.rglob("pq_app_write_*.darshan"))[:2]
 
 
 @pytest.fixture(scope="module")
@@ -33,15 +34,15 @@ def swept(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         write_no_reports(patch)
         # However long the sweeps take, files count as written long ago, and all are remembered.
         patch.setattr(known, "_SETTLED_NS", -(10**18))
-        for number, name in enumerate(NAMES):
+        for number, log in enumerate((*(INPUT / name for name in NAMES), *RUNS)):
             (folder / str(number)).mkdir()
-            shutil.copy(INPUT / name, folder / str(number))
+            shutil.copy(log, folder / str(number))
         for warehouse, cluster, logs in (
-            ("all", "x", "012"),
-            ("two", "x", "12"),
-            ("one", "x", "0"),
-            ("one", "y", "12"),
-            ("moved", "y", "012"),
+            ("all", "x", "01234"),
+            ("three", "x", "124"),
+            ("one", "x", "03"),
+            ("one", "y", "124"),
+            ("moved", "y", "01234"),
         ):
             run(Settings(tuple(folder / each for each in logs), folder / warehouse, cluster, workers=1))
     return folder
@@ -77,16 +78,17 @@ def _same(first: Path, second: Path, *passing: str) -> None:
 
 
 def test_a_log_is_forgotten(swept, warehouse):
-    """What is left is what a sweep of the others gives, sums of nights too; swept again, the log is there again."""
+    """What is left is what a sweep of the others gives, whether these are of its night or not; swept again, it is there again."""
     log_id = _log_at(warehouse, NAMES[0])
     folder = Warehouse(warehouse)
     matter = matter_of(folder, None, None, log_id[:10])
     assert (log_id, 1) == (matter.log_id, counted_logs(folder, matter))
     forget(folder, matter)
-    _same(swept / "two", warehouse)
+    forget(folder, matter_of(folder, None, None, _log_at(warehouse, RUNS[0].name)))
+    _same(swept / "three", warehouse)
     assert {} == stale_features(folder.lake.snapshot().files, list(TRIGGERS.values()))
-    summary = run(Settings((swept / "0",), warehouse, "x", workers=1))
-    assert (1, 0) == (summary.ingested, summary.known)
+    summary = run(Settings((swept / "0", swept / "3"), warehouse, "x", workers=1))
+    assert (2, 0) == (summary.ingested, summary.known)
     _same(swept / "all", warehouse)
 
 
@@ -103,11 +105,11 @@ def test_a_machine_is_moved(swept, warehouse):
     """All is as if it had been swept under the other name, and known there."""
     move(Warehouse(warehouse), matter_of(Warehouse(warehouse), "x", None, None), "y")
     _same(swept / "moved", warehouse)
-    assert 3 == run(Settings((swept / "0", swept / "1", swept / "2"), warehouse, "y", workers=1)).known
+    assert 5 == run(Settings(tuple(swept / each for each in "01234"), warehouse, "y", workers=1)).known
 
 
 def test_a_machine_is_moved_beside_what_the_other_has(swept, tmp_path, monkeypatch):
-    """Nights that both had have the logs of both, and sums of both."""
+    """Nights that both had have the logs of both, judged and summed up as if they had been swept together."""
     judge_by(monkeypatch, "P05", "POSIX-102", "LUSTRE-203")
     warehouse = _copy(swept / "one", tmp_path)
     move(Warehouse(warehouse), Matter(frozenset({"x"})), "y")
@@ -139,7 +141,7 @@ def test_what_is_not_there_is_said(warehouse):
         (("z", None, None), "no logs of z"),
         ((None, date(2001, 1, 1), None), "no logs of the night 2001-01-01"),
         ((None, None, "x"), "0 logs have an id that begins with x"),
-        ((None, None, ""), "3 logs have an id"),
+        ((None, None, ""), "5 logs have an id"),
     ):
         with pytest.raises(UsageError, match=sentence):
             matter_of(folder, *given)
