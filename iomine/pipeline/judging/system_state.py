@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from iomine.lake import LakeFile, Partition
+from iomine.lake import LakeFile, Partition, row_groups, write_file
+from iomine.pipeline.judging.rollups import KNOWN
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans, written
 from iomine.pipeline.judging.steps import Steps, Task
 from iomine.pipeline.judging.uncommitted import views_over
@@ -102,7 +104,26 @@ def run_files(staging: Path, there: Sequence[LakeFile], found: Sequence[Span]) -
     kept = [file for file in there if file.table != "run_shape" or file.partition not in nights]
     # A run is compared with others of its lineage, whose ids may be in any part of their nights.
     whole = dict.fromkeys(Span(span.cluster, span.nights, 0) for span in found)
-    return [*shapes, *_files((yield _tasks(staging, "run_usual", [*kept, *shapes], whole)))]
+    usual = _files((yield _tasks(staging, "run_usual", [*kept, *shapes], whole)))
+    closed = _having({KNOWN}, there)
+    after = {(cluster, _later(night, days)) for cluster, night in closed for days in range(1, USUAL_NIGHTS + 1)}
+    return [*shapes, *(_with_kept(staging, there, file) if file.partition in after else file for file in usual)]
+
+
+def _with_kept(staging: Path, there: Sequence[LakeFile], new: LakeFile) -> LakeFile:
+    """A file of `run_usual`, with the old rows of runs that were compared with more runs than are still there."""
+    before = _rows(file for file in there if (file.table, file.partition) == (new.table, new.partition))
+    now = _rows([new])
+    counts = dict(zip(now["log_id"].to_pylist(), now["lineage_run_count"].to_pylist(), strict=True))
+    had = zip(before["log_id"].to_pylist(), before["lineage_run_count"].to_pylist(), strict=True)
+    kept = before.filter(pa.array([count > counts.get(log_id, 0) for log_id, count in had], pa.bool_()))
+    others = now.filter(pc.invert(pc.is_in(now["log_id"], value_set=kept["log_id"].combine_chunks())))
+    return write_file(staging, new.table, pa.concat_tables([kept, others]).sort_by("log_id"), new.cluster, new.night)
+
+
+def _rows(files: Iterable[LakeFile]) -> pa.Table:
+    parts = [rows for file in files for rows in row_groups("run_usual", file.path)]
+    return pa.concat_tables([arrow_schema("run_usual").empty_table(), *parts]).unify_dictionaries()
 
 
 def _having(tables: Collection[str], files: Iterable[LakeFile]) -> set[Partition]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from sweeping import column, judge_by, state, write_no_reports
+from sweeping import column, judge_by, rows, state, write_no_reports
 
 from iomine.lake import Warehouse
 from iomine.pipeline.corrections import forget, matter_of, move, settle
@@ -63,6 +63,23 @@ def test_nights_after_a_correction_look_back_at_what_is_there(
     forget(two, matter_of(two, "ada", first, None))
     assert "run_usual" in _differing(two.root, tmp_path / "all")
     assert set() == _differing(two.root, tmp_path / "later")
+
+
+def test_runs_stay_compared_with_nights_that_have_left(folders: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A late log takes no comparison from the other logs of its night, though what they were compared with has left."""
+    judge_by(monkeypatch, "P05")
+    write_no_reports(monkeypatch)
+    (tmp_path / "retention.toml").write_text("[days]\nlog = 2\n")
+    late, *others = sorted(folders[1].iterdir())
+    of_second = (
+        f"FROM lake.run_usual WHERE night = '{'-'.join(f'{int(part):02}' for part in folders[1].parts[-3:])}' ORDER BY ALL"
+    )
+    for paths in ((folders[0],), others, (folders[2],)):
+        run(Settings(tuple(paths), tmp_path, "ada", workers=1))
+    compared = rows(tmp_path, of_second)
+    assert len(compared) > 0
+    run(Settings((late,), tmp_path, "ada", workers=1))
+    assert compared == rows(tmp_path, of_second)
 
 
 def _differing(one: Path, other: Path) -> set[str]:
