@@ -34,7 +34,7 @@ from iomine.lake import LakeFile, ParquetSink, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline.failures import FAILED, error_line
 from iomine.pipeline.judging.links import PORT_READINGS, have_left
-from iomine.pipeline.judging.rollups import nights_of_jobs
+from iomine.pipeline.judging.rollups import KNOWN, nights_of_jobs
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans
 from iomine.pipeline.judging.steps import Steps, Task
 from iomine.pipeline.judging.uncommitted import views_over
@@ -53,7 +53,9 @@ _VIEWS: Final = {"targets": "core.log_target", "slots": "core.log_slot", "hosts"
 _OF_LOGS: Final = frozenset(("log", "phase", "rank_io", "ost_io", "server_interval", "job"))
 _OF_TRAFFIC: Final = ("job_link", "job_route")
 _MADE: Final = ("link_interval", *_OF_TRAFFIC, "link_slot", "link_night", "fabric_layout", FAILED)
-_READ: Final = frozenset((*_SNAPSHOTS, *PORT_READINGS, *_MADE, *tables_read([*_VIEWS.values(), "core.log"])))
+# What says whether slots of a night can be worked out again.
+_LEFT: Final = ("link_interval", "link_slot", KNOWN)
+_READ: Final = frozenset((*_SNAPSHOTS, *PORT_READINGS, *_MADE, KNOWN, *tables_read([*_VIEWS.values(), "core.log"])))
 _MICROSECOND: Final = timedelta(microseconds=1)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -153,7 +155,7 @@ class _Fabric:
         slotted = {day for night in nights for day in (night - timedelta(days=1), night)}
         slotted |= {day for file in (*old, *_files(traffic)) if file.table == "job_link" for day in _days(file)}
         pictured = slotted | {night - timedelta(days=1) for night in nights}
-        left = {night for night in pictured if have_left(self._of("link_interval", night), self._of("link_slot", night))}
+        left = {night for night in pictured if have_left(*(self._of(table, night) for table in _LEFT))}
         slots = yield self._tasks("link_slot", _Fabric._slots, slotted - left)
         self._show(_files(slots))
         drawn = {file.night for file in new if file.table in _DRAWN and file.night}

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from iomine.lake import LakeFile, Partition, replaced
+from iomine.pipeline.judging.rollups import KNOWN
 from iomine.pipeline.judging.spans import Span
 from iomine.pipeline.judging.steps import Steps, Task
 from iomine.pipeline.judging.system_state import USUAL_NIGHTS, work_out
@@ -96,27 +97,32 @@ def link_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Parti
     return made
 
 
-def have_left(intervals: Sequence[LakeFile], slots: Sequence[LakeFile]) -> bool:
-    """Whether slots say more than can be worked out again, since the intervals that they were made of are past their days.
+def have_left(intervals: Sequence[LakeFile], slots: Sequence[LakeFile], known: Sequence[LakeFile]) -> bool:
+    """Whether slots say more than can be worked out again: intervals or logs that they were made of are past their days.
 
     Args:
         intervals: files of `link_interval`, of one night.
         slots: files of `link_slot`, of that night.
+        known: files of `known_log`, of that night: its logs have left.
     """
     column = "counted_bytes"
+    if known:
+        return any(file.row_count for file in slots)
     return not intervals and any(
         pq.read_table(file.path, columns=[column], partitioning=None)[column].null_count < file.row_count for file in slots
     )
 
 
 def _uncounted(there: Iterable[LakeFile], nights: set[Partition]) -> set[Partition]:
-    """Those of the nights whose intervals have left: what was made of them stays."""
-    files: dict[str, dict[Partition, list[LakeFile]]] = {"link_interval": defaultdict(list), "link_slot": defaultdict(list)}
+    """Those of the nights whose intervals or logs have left: what was made of them stays."""
+    files: dict[str, dict[Partition, list[LakeFile]]] = {
+        table: defaultdict(list) for table in ("link_interval", "link_slot", KNOWN)
+    }
     for file in there:
         if file.table in files and file.partition in nights:
             files[file.table][file.partition].append(file)
-    intervals, slots = files.values()
-    return {night for night in slots if have_left(intervals[night], slots[night])}
+    intervals, slots, known = files.values()
+    return {night for night in slots if have_left(intervals[night], slots[night], known[night])}
 
 
 def _tasks(staging: Path, view: str, there: Iterable[LakeFile], found: Iterable[Span]) -> list[Task]:

@@ -65,9 +65,13 @@ def interval_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[P
 
 
 def slot_files(staging: Path, there: Sequence[LakeFile], touched: Iterable[Partition]) -> Steps[list[LakeFile]]:
-    """What jobs made targets do, and what all clients and logs moved on OSTs, in nights with new intervals, logs or jobs."""
-    nights = _nights(set(touched) & _having({"server_interval"}, there))
-    return _files((yield [task for view in SLOTS for task in _tasks(staging, view, there, nights)]))
+    """What jobs made targets do, and what all clients and logs moved on OSTs, in nights with new intervals, logs or jobs.
+
+    Slots of nights whose logs have left stay as they are.
+    """
+    nights = set(touched) & _having({"server_interval"}, there)
+    left = {view: _having({KNOWN}, there) & _having({view}, there) for view in SLOTS}
+    return _files((yield [task for view in SLOTS for task in _tasks(staging, view, there, _nights(nights - left[view]))]))
 
 
 def system_state_files(

@@ -173,13 +173,15 @@ def test_what_comes_late_is_taken_up(tmp_path: Path, table: str):
         assert rows_of(whole, each) == rows_of(both, each)
 
 
-def test_a_late_log_leaves_what_was_counted_by_intervals_that_have_left(tmp_path: Path):
-    """Counters that are past their days cannot be counted again, so what links did stays, and the log gets its routes."""
+def test_a_late_log_leaves_what_was_worked_out_of_rows_that_have_left(tmp_path: Path):
+    """Neither counters nor logs that are past their days can be counted again: what links did stays, the log gets its routes."""
     there = lake(tmp_path)
     there = replaced(there, fabric_files(tmp_path, there, there))
     (log,) = (file for file in there if file.table == "log")
     files = fabric_files(tmp_path, [file for file in there if file.table != "link_interval"], [log])
     assert [1] == [len(rows_of(files, "job_route"))]
+    assert {"job_link", "job_route"} == {file.table for file in files}
+    files = fabric_files(tmp_path, [*there, written(tmp_path, "known_log", [{"log_id": "b"}])], [log])
     assert {"job_link", "job_route"} == {file.table for file in files}
     files = fabric_files(tmp_path, there, [log])
     assert {"job_link", "job_route", "link_slot", "link_night"} == {file.table for file in files}

@@ -215,8 +215,8 @@ def test_late_counters_reach_logs_of_the_night_after():
         assert (1.0, "90% full") == (of_log["congested_slot_ratio"], of_log["congested_trouble"])
 
 
-def test_trouble_stays_that_was_found_in_intervals_which_have_left(tmp_path: Path):
-    """Without intervals a late log would leave nothing of the errors that they had counted."""
+def test_trouble_stays_that_was_found_in_rows_which_have_left(tmp_path: Path):
+    """Without intervals a late log would leave nothing of the errors that they had counted, and without logs nothing of jobs."""
     place = {"night": _FIRST.date(), "begin_at": _FIRST, "link_id": "a/1", "guid": "a", "port": 1}
     slot = {**place, "link_class": "light", "counted_bytes": 9}
     trouble = {**place, "is_faulty": True, "trouble": "900 symbol errors"}
@@ -225,6 +225,9 @@ def test_trouble_stays_that_was_found_in_intervals_which_have_left(tmp_path: Pat
     late = _files(tmp_path, link_interval=[{**place, "interval_seconds": 600.0, "quality": "sound"}])
     made = worked(link_files(tmp_path, [*files, *late], {("x", _FIRST.date())}))
     assert {"link_usual", "link_trouble", "link_hour"} == {file.table for file in made}
+    known = _files(tmp_path, known_log=[{"night": _FIRST.date(), "log_id": "a"}])
+    made = worked(link_files(tmp_path, [*files, *late, *known], {("x", _FIRST.date())}))
+    assert {"link_usual"} == {file.table for file in made}
 
 
 def test_a_log_of_several_nights_meets_what_was_wrong_in_each():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from iomine.lake import LakeFile, write_file
 from iomine.pipeline.judging import links
 from iomine.pipeline.judging.steps import worked
-from iomine.pipeline.judging.system_state import LOOKED_BACK, interval_files, system_state_files
+from iomine.pipeline.judging.system_state import LOOKED_BACK, SLOTS, interval_files, slot_files, system_state_files
 from iomine.schema.registry import arrow_schema
 from iomine.views.model import tables_read
 
@@ -168,6 +168,17 @@ def test_the_night_after_begins_with_the_last_reading_of_the_night_before():
     rows = [_row(_FIRST + timedelta(hours=1, minutes=55) + _STEP * n, "target", "", 100 * n) for n in range(3)]
     assert [100, 100] == [row["moved_bytes"] for row in _intervals(rows)]
     assert {date(2024, 4, 19)} == {row["night"] for row in _intervals(rows)}
+
+
+def test_slots_stay_that_were_worked_out_of_logs_which_have_left(tmp_path: Path):
+    """A log that comes late would leave nothing of what the others moved."""
+    night = _FIRST.date()
+    files = [
+        write_file(tmp_path, table, arrow_schema(table).empty_table(), "x", night)
+        for table in ("server_interval", *SLOTS, "known_log")
+    ]
+    assert [] == worked(slot_files(tmp_path, files, {("x", night)}))
+    assert {*SLOTS} == {file.table for file in worked(slot_files(tmp_path, files[:-1], {("x", night)}))}
 
 
 @pytest.mark.parametrize("view", [*LOOKED_BACK, *links.READ])
