@@ -269,18 +269,23 @@ def failures_named(limits: Limits = NO_LIMITS) -> Iterator[None]:
     try:
         yield
     # What fails while an answer is streamed comes from Arrow as an OSError, with DuckDB's words.
-    except (duckdb.Error, OSError) as error:
+    except (duckdb.Error, OSError, MemoryError) as error:
         raise _failure(error, limits) from error
+
+
+def out_of_time(seconds: float) -> LimitError:
+    """What a query fails with that takes longer than that."""
+    return LimitError(f"The query was stopped after {human_seconds(seconds)}: {_LESS_OR_MORE_TIME}")
 
 
 def _failure(error: Exception, limits: Limits) -> IomineError:
     """DuckDB's error as one of this program's."""
     message = str(error)
-    if message.startswith("Out of Memory Error"):
+    if isinstance(error, MemoryError) or message.startswith("Out of Memory Error"):
         most = "there is" if limits.memory_bytes is None else human_bytes(limits.memory_bytes)
         return LimitError(f"The query needs more memory than {most}: {_LESS_OR_MORE_MEMORY}")
     if message.startswith("INTERRUPT Error") and limits.seconds is not None:
-        return LimitError(f"The query was stopped after {human_seconds(limits.seconds)}: {_LESS_OR_MORE_TIME}")
+        return out_of_time(limits.seconds)
     if message.startswith("IO Error"):
         return WarehouseError(f"The warehouse's files cannot be read; `iomine doctor` says more. {_one_line(error)}")
     return UsageError(_one_line(error))

@@ -5,6 +5,9 @@ import datetime as dt
 import functools
 import inspect
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Final
@@ -14,7 +17,7 @@ from pydantic import Field
 from iomine.cli.narrowing import Narrowing
 from iomine.cli.options import database_of, night_of
 from iomine.cli.worst import Order
-from iomine.errors import IomineError, UsageError
+from iomine.errors import IomineError, LimitError, UsageError
 from iomine.units import json_line, visible
 
 if TYPE_CHECKING:
@@ -102,9 +105,12 @@ class Tools:
 
         The answer is JSON: row_count rows in all, of which shown_count are in rows. Aggregate or filter in SQL: answers are cut.
         """
-        from iomine.cli.terminal.questions import ask
-
-        return _rows(ask(self._database, query, limits=self._limits), limit)
+        # A process of its own: one that cannot be stopped ends with it, and the server goes on.
+        with ProcessPoolExecutor(1, get_context("spawn")) as process:
+            try:
+                return process.submit(_asked, self._database, query, self._limits, limit).result()
+            except BrokenProcessPool as error:
+                raise LimitError("The query was stopped: it takes more time or memory than it may. Ask for less.") from error
 
     def show(
         self,
@@ -187,6 +193,12 @@ def _refusing(tool: Tool, lock: Lock) -> Tool:
             raise ToolError(visible(str(error.args[0]))) from error
 
     return call
+
+
+def _asked(database: Path, query: str, limits: "Limits", most_rows: int) -> str:
+    from iomine.cli.terminal.questions import ask
+
+    return _rows(ask(database, query, limits=limits), most_rows)
 
 
 def _rows(answer: "pa.Table", most_rows: int) -> str:

@@ -1,14 +1,23 @@
-"""Questions that Ctrl-C can break off."""
+"""Questions that Ctrl-C can break off, and that keep to their limits.
 
-from collections.abc import Callable, Mapping
+DuckDB stops a query between pieces of its work, and counts only the memory of its own buffers. A function that is one long piece,
+such as `sleep_ms`, or that makes one large value, such as `repeat`, would take what it wants: the process itself limits these.
+"""
+
+import os
+import resource
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from iomine.arrow import leave_pandas_out
-from iomine.views.query import NO_LIMITS, Limits, answer, answer_own, open_catalog, rows_own, set_variables
+from iomine.cli.terminal.text import say
+from iomine.units import MIB
+from iomine.views.query import NO_LIMITS, Limits, answer, answer_own, open_catalog, out_of_time, rows_own, set_variables
 from iomine.views.questions import Parameters
 
 if TYPE_CHECKING:
@@ -19,10 +28,16 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 _PATIENCE_SECONDS: Final = 0.1
+# For DuckDB to stop a query by itself.
+_GRACE_SECONDS: Final = 2.0
+# What files and threads take beside a query.
+_BESIDE_BYTES: Final = 512 * MIB
 
 
 def ask(database: Path, sql: str, parameters: Parameters | None = None, limits: Limits = NO_LIMITS) -> "pa.Table":
     """The answer to one query of people's, which can change nothing.
+
+    A query that DuckDB cannot stop in time ends the process.
 
     Args:
         database: the catalog.
@@ -38,7 +53,8 @@ def ask(database: Path, sql: str, parameters: Parameters | None = None, limits: 
     """
     leave_pandas_out()
     con = _opened(database, limits, _version(database), ())
-    return _interruptible(con, partial(answer, con, sql, parameters, limits))
+    with _kept_to(limits):
+        return _interruptible(con, partial(answer, con, sql, parameters, limits))
 
 
 def ask_own(
@@ -73,6 +89,35 @@ def ask_rows(database: Path, sql: str, parameters: Parameters | None = None) -> 
     """
     con = _opened(database, NO_LIMITS, _version(database), ())
     return _interruptible(con, partial(rows_own, con, sql, parameters))
+
+
+@contextmanager
+def _kept_to(limits: Limits) -> Iterator[None]:
+    """Bounds what this process takes beyond what it has now, and ends it if the time is long over."""
+    timer = Timer((limits.seconds or 0.0) + _GRACE_SECONDS, _end, [limits.seconds])
+    timer.daemon = True
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    if limits.seconds is not None:
+        timer.start()
+    if limits.memory_bytes is not None:
+        # As much again for the answer. Memory that is reserved but not used is counted by RLIMIT_AS, and not by this limit.
+        most = _data_bytes() + 2 * limits.memory_bytes + _BESIDE_BYTES
+        resource.setrlimit(resource.RLIMIT_DATA, (min([most, *(each for each in (soft, hard) if each >= 0)]), hard))
+    try:
+        yield
+    finally:
+        timer.cancel()
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def _data_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5]) * resource.getpagesize()
+
+
+def _end(seconds: float) -> None:
+    error = out_of_time(seconds)
+    say(str(error), level="error")
+    os._exit(error.exit_code)
 
 
 def _interruptible(con: "Connection", ask_it: Callable[[], Answer]) -> Answer:

@@ -120,6 +120,8 @@ def test_questions_that_are_refused(asked, warehouse: Path) -> None:
         "FROM read_text('/etc/passwd')": "Permission Error",
         "SELECT md5(i::VARCHAR) FROM range(100000000) AS t(i)": "larger than 64.0 MiB",
         "SELECT count(*) FROM range(100000000000)": "stopped after 2.0 s",
+        "SELECT sleep_ms(30000)": "more time or memory than it may",
+        "SELECT length(repeat('x', 1000000000))": "more memory than 64.0 MiB",
         "SELEC": "syntax error",
     }
     answers = asked(*(("sql", {"query": query}) for query in refused), ("sql", {"query": "SELECT 1 AS one"}))

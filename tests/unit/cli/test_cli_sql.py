@@ -1,8 +1,11 @@
 """`iomine sql`."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from resource import RLIMIT_DATA, getrlimit
 
 import pyarrow.parquet as pq
 import pytest
@@ -87,6 +90,26 @@ def test_query_keeps_to_its_limits(iomine, warehouse: Path, limit: list[str], re
     """A query that takes too long, or too much memory, ends with status 1 and one sentence that says what to do."""
     answer = iomine("sql", "SELECT md5(i::VARCHAR) FROM range(100000000) AS t(i)", *limit, "--warehouse", warehouse)
     assert (1, "", reported) == (answer.exit_code, answer.stdout, answer.stderr)
+
+
+def test_large_values_keep_to_the_memory(iomine, warehouse: Path) -> None:
+    """A function makes no value that the process has no room for, though DuckDB does not count it; the next query is answered."""
+    before = getrlimit(RLIMIT_DATA)
+    large = iomine("sql", "SELECT length(repeat('x', 1000000000))", "--memory", "64MiB", "--warehouse", warehouse)
+    assert (1, "") == (large.exit_code, large.stdout)
+    assert "The query needs more memory than 64.0 MiB: " in large.stderr
+    assert before == getrlimit(RLIMIT_DATA)
+    assert iomine("sql", "SELECT 1", "--memory", "64MiB", "--warehouse", warehouse).exit_code == 0
+
+
+def test_a_function_that_is_not_stopped_ends_with_its_process(warehouse: Path) -> None:
+    """DuckDB does not interrupt functions; a query in the middle of one ends soon after its time all the same."""
+    command = ["-c", "from iomine.cli import main; main()", "sql", "SELECT sleep_ms(60000)", "--timeout", "0.3"]
+    ended = subprocess.run(
+        [sys.executable, *command, "--warehouse", warehouse], capture_output=True, text=True, timeout=30, check=False
+    )
+    reported = "The query was stopped after 0.3 s: ask for fewer nights, or give it longer with --timeout.\n"
+    assert (1, "", reported) == (ended.returncode, ended.stdout, ended.stderr)
 
 
 def test_query_may_be_given_all_the_time_it_takes(iomine, warehouse: Path) -> None:
