@@ -19,27 +19,24 @@ from iomine.units import json_line
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_csv(answer: pa.Table, file: BinaryIO, *, is_for_sheets: bool = False) -> None:
+def write_csv(answer: pa.Table, file: BinaryIO) -> None:
     """Writes names of columns, then rows; what is not known is empty.
 
-    Args:
-        answer: the rows.
-        file: what to write to.
-        is_for_sheets: put an apostrophe before texts that a spreadsheet would evaluate, since anyone who names a file could
-            otherwise run a formula on the machine of those who open a list of files. Programs want texts as they are.
+    Texts that a spreadsheet would evaluate get an apostrophe: anyone who names a file could otherwise run a formula on the
+    machine of those who open a list of files. JSON and Parquet have texts as they are.
     """
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
     writer = csv.writer(text, lineterminator="\n")
     # A carriage return alone ends a line for readers, but the writer does not quote it.
     quoting = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    rows = (["" if value is None else _cell(value, is_for_sheets=is_for_sheets) for value in row] for row in tuples_of(answer))
+    rows = (["" if value is None else _cell(value) for value in row] for row in tuples_of(answer))
     for cells in chain([answer.column_names], rows):
         (quoting if any("\r" in cell for cell in cells) else writer).writerow(cells)
     text.detach()
 
 
-def _cell(value: object, *, is_for_sheets: bool) -> str:
-    is_formula = is_for_sheets and isinstance(value, str) and value.startswith(_FORMULA)
+def _cell(value: object) -> str:
+    is_formula = isinstance(value, str) and value.startswith(_FORMULA)
     return f"'{value}" if is_formula else as_text(plain(value))
 
 

@@ -58,7 +58,7 @@ _MOST_PARTS: Final = 64
 _SCRIPT: Final = "text/javascript; charset=utf-8"
 _PARQUET: Final = "application/vnd.apache.parquet"
 _FILES: Final[dict[str, tuple[str, Callable[[pa.Table, BytesIO], None]]]] = {
-    "csv": ("text/csv; charset=utf-8", partial(write_csv, is_for_sheets=True)),
+    "csv": ("text/csv; charset=utf-8", write_csv),
     "json": ("application/json", write_json),
     "parquet": (_PARQUET, write_parquet),
 }

