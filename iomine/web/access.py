@@ -166,11 +166,10 @@ class Access:
         if scope["type"] != "http" or self._doorkeeper is None:
             await self._app({**scope, READER: EVERYONE}, receive, send)
             return
-        by_link = _BY_LINK.fullmatch(scope["path"])
-        if by_link:
-            # Links of pages are relative, so all that a page leads to lies below the same link.
-            scope = {**scope, "path": by_link[2], "raw_path": by_link[2].encode()}
-        reader, refusal = self._asked(self._doorkeeper, scope, by_link[1] if by_link else None)
+        token, path = parted(scope["path"])
+        if token is not None:
+            scope = {**scope, "path": path, "raw_path": path.encode()}
+        reader, refusal = self._asked(self._doorkeeper, scope, token)
         noted = _noted(self._doorkeeper.log, scope, reader, send)
         if refusal:
             await self._refuse(refusal, scope, receive, noted)
@@ -186,6 +185,15 @@ class Access:
             return None, str(error.args[0])
         is_known = reader is not None or scope["path"].startswith(_FOR_ALL)
         return reader, "" if is_known else _NOBODY
+
+
+def parted(path: str) -> tuple[str | None, str]:
+    """The token of the signed link that a path lies below, None for no link, and the path that it leads to.
+
+    Links of pages are relative, so all that a page leads to lies below the same link.
+    """
+    by_link = _BY_LINK.fullmatch(path)
+    return (by_link[1], by_link[2]) if by_link else (None, path)
 
 
 def _is_of_log(path: str, log_id: str) -> bool:

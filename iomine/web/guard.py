@@ -11,6 +11,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from iomine.web.access import parted
+
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]{1,5})?")
 _HEADERS: Final = {
@@ -22,11 +24,12 @@ _HEADERS: Final = {
     # What one reader sees is no other's.
     "cache-control": "private, no-cache",
 }
-_COMMON: Final = "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'"
-_POLICY: Final = f"{_COMMON}; img-src 'self' data:; form-action 'self'"
-# Reports may carry the explorer, which is a file of ours, and fetches what lies beside it.
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'; img-src 'self' data:"
+)
 _SCRIPT_POLICY: Final = f"{_POLICY}; script-src 'self'; connect-src 'self'"
-_REPORTS_POLICY: Final = f"{_COMMON}; script-src 'self'; connect-src 'self'; img-src 'self' data: blob:; form-action 'none'"
+# Reports may carry the explorer, which is a file of ours, fetches what lies beside it, and saves what it draws as a picture.
+_REPORTS_POLICY: Final = _SCRIPT_POLICY.replace("data:", "data: blob:")
 _POLICIES: Final = {"/reports/": _REPORTS_POLICY, "/mail/": _POLICY}
 
 
@@ -47,7 +50,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        policy = next((policy for start, policy in _POLICIES.items() if scope["path"].startswith(start)), _SCRIPT_POLICY)
+        _, path = parted(scope["path"])
+        policy = next((policy for start, policy in _POLICIES.items() if path.startswith(start)), _SCRIPT_POLICY)
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -120,6 +120,10 @@ def test_links(address, site):
     assert ["alice"] == names_in(found)
     leads = [urljoin(f"/{mine}views/logs", html.unescape(href)) for href in re.findall(r'href="([^"#]+)"', found.text)]
     assert all(place.startswith(f"/{mine}") for place in leads if not place.startswith("data:"))
+    # A page has the same bounds whichever way leads to it.
+    for path in ("/reports/x.html", "/views/logs", "/mail/x"):
+        direct, below = (ask_server(address, place).headers["content-security-policy"] for place in (path, f"/{mine[:-1]}{path}"))
+        assert direct == below
     # Who leads a project does so with a login only.
     assert ["carla"] == names_in(ask_server(address, f"/by/{signer.token(Pass('carla', '', until))}{LOGS}"))
     one = signer.token(Pass("alice", log_of("alice"), until))

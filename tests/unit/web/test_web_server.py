@@ -257,6 +257,8 @@ def test_headers_keep_browsers_within_bounds(get: Get, path: str) -> None:
     assert ("'none'", "'none'", "'none'", "'self'") == tuple(
         policy[name] for name in ("default-src", "base-uri", "frame-ancestors", "style-src")
     )
+    # The search field of a page is a form, also above a report.
+    assert "'self'" == policy["form-action"]
     assert policy.get("script-src") == (None if path.startswith("/mail/") else "'self'")
     assert "unsafe" not in headers["content-security-policy"]
     assert ("nosniff", "no-referrer", "DENY") == (
