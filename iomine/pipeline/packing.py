@@ -27,6 +27,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from iomine.errors import InputError, OutputError, UnreadableError, UsageError
+from iomine.locks import lock_file
 from iomine.pipeline import progress
 from iomine.pipeline.ingest.find import check, find, shown
 from iomine.sources.darshan.identity import night_of
@@ -53,6 +54,8 @@ MOST_FILES: Final = 1000
 # Written at once: few locks, and little memory.
 _BATCH_BYTES: Final = 4 * MIB
 _PRIVATE_FILE: Final = 0o640
+# Held while room at the end of a tar file is taken.
+_ROOM_LOCK: Final = ".room.lock"
 _OWNER_BYTES: Final = 31
 _EMPTY_HEADER: Final = tarfile.TarInfo().tobuf(tarfile.USTAR_FORMAT)
 
@@ -271,7 +274,7 @@ class _Batches:
 def _append(path: Path, data: bytes) -> int:
     """Appends members to a tar file, all or none of them, and gives the place of the first."""
     with _opened(path) as file:
-        with _locked(file):
+        with _locked(path.parent / _ROOM_LOCK):
             end = os.fstat(file).st_size
             begin = end + -end % BLOCK
             try:
@@ -298,12 +301,14 @@ def _opened(path: Path) -> Iterator[int]:
 
 
 @contextmanager
-def _locked(file: int) -> Iterator[None]:
-    fcntl.flock(file, fcntl.LOCK_EX)
+def _locked(path: Path) -> Iterator[None]:
+    """Waits for the lock of that name. None is on a tar file: those who may read it could hold it."""
+    lock = lock_file(path)
     try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
-        fcntl.flock(file, fcntl.LOCK_UN)
+        os.close(lock)
 
 
 def _write(file: int, data: bytes, at: int) -> None:
@@ -383,7 +388,8 @@ def _known_now(into: Path, own: _Rows, written: _Written) -> _Known:
     for path in paths:
         at = lasts.get(path.name, 0)
         with _opened(path) as file:
-            first_gap = _fill_holes(file, at, written[path.name])
+            with _locked(into / _ROOM_LOCK):
+                first_gap = _fill_holes(file, at, written[path.name])
             for member in walk(file, at, written[path.name]):
                 if member.is_end:
                     raise OutputError(
@@ -413,19 +419,18 @@ def _row_of(file: str, member: Member, data: bytes) -> _Row:
 
 def _fill_holes(file: int, at: int, passed: Mapping[int, int]) -> int:
     """Makes gaps of what is all zeros, where a writer was killed between taking room and saying so; gives the file's end."""
-    with _locked(file):
-        holes = [member for member in walk(file, at, passed) if member.name == GAP]
-        for hole in holes:
-            begin = hole.offset - BLOCK
-            if os.pread(file, BLOCK, begin) == bytes(BLOCK):
-                _write(file, _header(GAP, hole.size_bytes), begin)
-        # No writer is between taking room and writing a header now, so everything up to here has one.
-        return os.fstat(file).st_size
+    holes = [member for member in walk(file, at, passed) if member.name == GAP]
+    for hole in holes:
+        begin = hole.offset - BLOCK
+        if os.pread(file, BLOCK, begin) == bytes(BLOCK):
+            _write(file, _header(GAP, hole.size_bytes), begin)
+    # No writer is between taking room and writing a header now, so everything up to here has one.
+    return os.fstat(file).st_size
 
 
 def _write_index(into: Path, own: _Rows, written: _Written) -> _Known:
     """Writes the index of all that is in an archive, and gives that; another may have packed meanwhile."""
-    with _opened(into / ".lock") as lock, _locked(lock):
+    with _locked(into / ".lock"):
         known = _known_now(into, own, written)
         rows = [known.rows[key] for key in sorted(known.rows)]
         table = pa.Table.from_pylist(rows, INDEX_SCHEMA)

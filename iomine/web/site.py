@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from iomine.errors import OutputError, UsageError, WarehouseError
+from iomine.locks import lock_file
 from iomine.report.job import job_of_page, job_page_name
 from iomine.report.page import INDEX_PAGE, TRIGGERS_PAGE
 from iomine.report.write import write_shared
@@ -219,11 +220,14 @@ def write_site(
 @contextmanager
 def _alone(out: Path) -> Iterator[None]:
     """Waits for another process that writes the same site, whose tables would be tidied away while it writes them."""
-    with (out / _MARK).open("ab") as mark:
+    mark = lock_file(out / _MARK)
+    try:
         # A file system without locks lets both write; `iomine doctor` reports it where the warehouse lies on the same.
         with suppress(OSError):
             fcntl.flock(mark, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(mark)
 
 
 def _check(out: Path) -> None:

@@ -1,5 +1,6 @@
 """Logs packed into tar files, unpacked, swept; and what killed writers, full disks and hostile archives leave."""
 
+import fcntl
 import io
 import itertools
 import json
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow as pa
@@ -32,6 +34,7 @@ from iomine.sources.darshan.packed import BLOCK, GAP, INDEX, members, path_of, r
 from iomine.units import MIB
 
 NO_LIMIT = 1 << 40
+IOMINE = (sys.executable, "-c", "from iomine.cli import main; main()")
 
 
 def made(folder: Path, count: int, size: int = 3000, seed: int = 1) -> dict[str, bytes]:
@@ -216,6 +219,19 @@ def test_no_log_is_lost_or_torn_by_kills(tmp_path: Path) -> None:
     assert not [*tmp_path.glob("logs*/**/*.darshan")]
     for tar in (tmp_path / "a").glob("*.tar"):
         subprocess.run(["tar", "tf", tar], check=True, capture_output=True)
+
+
+def test_who_may_read_an_archive_cannot_make_its_writers_wait(tmp_path: Path) -> None:
+    """Locks are on files of the owner, and none on a file that others may read."""
+    made(tmp_path / "one", 3)
+    made(tmp_path / "two", 3, seed=2)
+    pack([tmp_path / "one"], tmp_path / "a")
+    with ExitStack() as held:
+        for path in (tmp_path / "a").iterdir():
+            if path.stat().st_mode & 0o077:
+                fcntl.flock(held.enter_context(path.open("rb")), fcntl.LOCK_EX)
+        packed = subprocess.run([*IOMINE, "pack", tmp_path / "two", "--into", tmp_path / "a"], timeout=30, check=False)
+    assert 0 == packed.returncode
 
 
 @pytest.mark.parametrize("zeros", [BLOCK, 40 * BLOCK, 3 * MIB])

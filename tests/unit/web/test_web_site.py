@@ -94,11 +94,15 @@ def test_site_is_whole(written: tuple[Path, Site]) -> None:
 
 
 def test_a_site_is_closed_to_others(written: tuple[Path, Site]) -> None:
-    """Owner and group read it, nobody else; reports, which are links to those of the warehouse, have the modes of these."""
+    """Owner and group read it, nobody else; reports, which are links to those of the warehouse, have the modes of these.
+
+    The file of its lock is the owner's: whoever can open it could make all who write the site wait.
+    """
     out, _ = written
     made = [path for path in (out, *out.rglob("*")) if "reports" not in path.relative_to(out).parts[:-1]]
-    modes = {path.stat().st_mode & 0o777 for path in made}
-    assert {0o640, 0o750} == modes
+    modes = {path.name: path.stat().st_mode & 0o777 for path in made}
+    assert 0o600 == modes.pop(".iomine-site")
+    assert {0o640, 0o750} == set(modes.values())
 
 
 def index_of(out: Path) -> dict[str, list[tuple[str, str, str]]]:
