@@ -115,6 +115,10 @@ class _Run:
     def finish(self) -> None:
         """Sends what an earlier run left."""
         settings, policy = self._office.settings, self._policy()
+        patience = timedelta(days=settings.give_up_days)
+        last_at = self._office.ledger.last_at(is_of_notices=self._office.is_for_notices)
+        # After so long without a run the clock may be wrong, and mails have not been tried meanwhile.
+        gives_up = last_at is not None and self._office.now() - last_at <= patience
         for posted in self._office.ledger.unfinished():
             if (posted.kind == "notice") != self._office.is_for_notices:
                 continue
@@ -124,7 +128,7 @@ class _Run:
                 self.summary.quiet.append((posted.who, reason))
             elif posted.state == "sending" and settings.in_doubt == "hold":
                 self.summary.held.append(posted.who)
-            elif self._office.now() - posted.composed_at > timedelta(days=settings.give_up_days):
+            elif gives_up and self._office.now() - posted.composed_at > patience:
                 self._mark(posted, "failed", posted.reply)
                 self.summary.refused.append((posted.who, f"given up after {settings.give_up_days} days: {posted.reply}"))
             elif self._is_full(posted.kind):

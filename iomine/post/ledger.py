@@ -178,6 +178,11 @@ class Ledger:
         )
         return [Posted(*row[:-1], composed_at=datetime.fromisoformat(row[-1])) for row in rows]  # type: ignore[misc]
 
+    def last_at(self, *, is_of_notices: bool) -> datetime | None:
+        """When anything last became of a notice, or of any other mail; None where there is none."""
+        ((at,),) = self._rows("SELECT max(changed_at) FROM letter WHERE (kind = 'notice') = ?", is_of_notices)
+        return at and datetime.fromisoformat(at)
+
     def state_of(self, message_id: str) -> State | None:
         """The state of a mail, None where the ledger does not have it."""
         rows = self._rows("SELECT state FROM letter WHERE message_id = ?", message_id)

@@ -127,6 +127,14 @@ def test_mail_that_nobody_takes_is_given_up():
     assert ["user ada"] == deliver([mail_to("ada")], office(ledger, now=later(days=6))).sent
 
 
+def test_a_clock_that_was_set_ahead_costs_no_mail():
+    """A run on a wrong date tries the mails that wait, and gives up none; with the clock set right they are sent."""
+    ledger, busy = Ledger(None), Books(plan=lambda _mail: Outcome("later", "451 busy"))
+    deliver([mail_to("ada")], office(ledger, busy))
+    assert [("user ada", "451 busy")] == deliver([], office(ledger, busy, now=later(days=400))).deferred
+    assert ["user ada"] == deliver([], office(ledger, now=later(days=1))).sent
+
+
 def test_server_that_is_gone_ends_the_run_soon():
     """After three misses in a row nothing more is tried; all mails are on the books and leave with the next run."""
     ledger, gone = Ledger(None), SmtpSettings(host="127.0.0.1", port=free_port())

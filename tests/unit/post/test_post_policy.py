@@ -89,6 +89,8 @@ def test_what_is_mailed_is_what_the_rules_say(days, cooldown, most_entries, most
             ledger.wish(action, now.date())
             model.asked.append((today, action))
 
+        # After some days without a run, the first one tries again what waits.
+        deliver([], office(ledger, Books(plan=lambda _mail: Outcome("later", "?")), now=now, give_up_days=1, **site))
         assert [] == deliver([], office(ledger, now=now, give_up_days=1, **site)).sent
         policy, mails, expected = NotificationPolicy(rules, ledger, now.date()), [], {}
         for user, findings in day["found"].items():
