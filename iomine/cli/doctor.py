@@ -19,13 +19,16 @@ from typing import Annotated, Final, Literal
 
 import typer
 
+from iomine import QUERY_MEMORY
 from iomine.cli.options import DEFAULT_WAREHOUSE, Warehouse, database_of
 from iomine.errors import IomineError, did_you_mean
 from iomine.locks import NO_LOCKS_REMEDY
-from iomine.units import GIB, counted, human_bytes, visible
+from iomine.units import GIB, bytes_of, counted, human_bytes, visible
 
 # A night of a large centre takes a few GiB; with less free space the next sweep may fail halfway.
 _SPACE_TO_WORK: Final = 10 * GIB
+# A night has a report for each log with findings, which at a large centre are tens of thousands.
+_FILES_TO_WORK: Final = 100_000
 _LOAD_SECONDS: Final = 60
 _SLURM_FILE: Final = "slurm.toml"
 
@@ -143,7 +146,7 @@ def _folder(warehouse: Path) -> Iterator[Check]:
     yield Check("ok", f"{warehouse} can be read")
     if os.access(warehouse, os.W_OK):
         yield Check("ok", f"{warehouse} can be written")
-        yield _space(warehouse)
+        yield from _space(warehouse)
     else:
         yield Check("warn", f"{warehouse} cannot be written", "queries work; run sweeps as its owner")
 
@@ -152,16 +155,31 @@ def _place_for(warehouse: Path) -> Iterator[Check]:
     above = next(folder for folder in warehouse.resolve().parents if folder.exists())
     if os.access(above, os.W_OK):
         yield Check("warn", f"{warehouse} does not exist yet", "run `iomine sweep`, or name another with --warehouse")
-        yield _space(above)
+        yield from _space(above)
     else:
         yield Check("fail", f"{warehouse} does not exist and {above} cannot be written", "name another with --warehouse")
 
 
-def _space(folder: Path) -> Check:
+def _space(folder: Path) -> Iterator[Check]:
+    """Checks room for what is kept in a folder, and for temporary files, where queries put what memory does not hold."""
+    yield _room(folder, _SPACE_TO_WORK)
+    disk = os.statvfs(folder)
+    # Some file systems have no limit, and count none.
+    if disk.f_files and disk.f_favail < _FILES_TO_WORK:
+        left = counted(disk.f_favail, "more file")
+        yield Check(
+            "warn", f"the disk has room for only {left}", f"remove files, or move it to one with {_FILES_TO_WORK:,} inodes free"
+        )
+    temporary = Path(tempfile.gettempdir())
+    if temporary.stat().st_dev != folder.stat().st_dev:
+        yield _room(temporary, bytes_of(QUERY_MEMORY), f" in {temporary}", ", or name another folder with $TMPDIR")
+
+
+def _room(folder: Path, needed_bytes: int, where: str = "", otherwise: str = "") -> Check:
     free = shutil.disk_usage(folder).free
-    if free >= _SPACE_TO_WORK:
-        return Check("ok", f"{human_bytes(free)} free")
-    return Check("warn", f"only {human_bytes(free)} free", f"free at least {human_bytes(_SPACE_TO_WORK)}")
+    if free >= needed_bytes:
+        return Check("ok", f"{human_bytes(free)} free{where}")
+    return Check("warn", f"only {human_bytes(free)} free{where}", f"free at least {human_bytes(needed_bytes)}{otherwise}")
 
 
 def _access(warehouse: Path) -> Iterator[Check]:

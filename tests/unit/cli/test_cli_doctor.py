@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from datetime import date
 from grp import getgrgid
 from importlib import metadata
@@ -154,6 +155,27 @@ def test_full_disk_is_a_warning(iomine, warehouse: Path, monkeypatch: pytest.Mon
     """Little room is reported before a sweep ends in the middle."""
     monkeypatch.setattr(shutil, "disk_usage", lambda _folder: shutil._ntuple_diskusage(10, 9, 1))
     assert "only 1 B free: free at least 10.0 GiB" in _lines(iomine("doctor", "--warehouse", warehouse), "warn")
+
+
+@pytest.mark.usefixtures("libdarshan_loads")
+def test_a_disk_without_room_for_files_is_a_warning(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk may have bytes free and no inodes, which the many small files of reports take first."""
+    disk = list(os.statvfs(warehouse))
+    disk[5:8] = 10**6, 99_999, 99_999
+    monkeypatch.setattr(os, "statvfs", lambda _folder: os.statvfs_result(disk))
+    said = "the disk has room for only 99,999 more files: remove files, or move it to one with 100,000 inodes free"
+    assert said in _lines(iomine("doctor", "--warehouse", warehouse), "warn")
+
+
+@pytest.mark.usefixtures("libdarshan_loads")
+def test_a_full_disk_of_temporary_files_is_a_warning(iomine, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries put there what memory does not hold; the disk of the warehouse is looked at once."""
+    usage = shutil._ntuple_diskusage
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage(10, 9, 1) if folder == Path("/proc") else usage(10, 9, 10**12))
+    assert [] == [line for line in _lines(iomine("doctor", "--warehouse", warehouse), "warn") if "free" in line]
+    monkeypatch.setattr(tempfile, "tempdir", "/proc")
+    said = "only 1 B free in /proc: free at least 4.0 GiB, or name another folder with $TMPDIR"
+    assert said in _lines(iomine("doctor", "--warehouse", warehouse), "warn")
 
 
 @pytest.mark.usefixtures("libdarshan_loads")
