@@ -23,9 +23,9 @@ from iomine.pipeline.ingest.known import KNOWN_FILES
 from iomine.pipeline.judging.definitions import notes_of
 from iomine.pipeline.judging.judge import judge
 from iomine.pipeline.judging.late import OF_NIGHT
-from iomine.pipeline.judging.links import PORT_READINGS
+from iomine.pipeline.judging.links import PORT_READINGS, days_moved
 from iomine.pipeline.judging.rollups import KNOWN, ROLL_UPS, known_logs
-from iomine.pipeline.judging.system_state import READINGS, USUAL_NIGHTS
+from iomine.pipeline.judging.system_state import READINGS, SLOTS, USUAL_NIGHTS
 from iomine.pipeline.notes import Note
 from iomine.pipeline.publish import publish
 from iomine.pipeline.reports import due, list_reports, note_due, retire
@@ -37,8 +37,8 @@ from iomine.schema import TABLES
 from iomine.triggers.model import Trigger
 
 _ALL_NIGHTS: Final = 999_999
-# What servers and links did is worked out again, as far as logs count in it, in nights of which these are new.
-_STEERS: Final = frozenset(("log", "server_interval", "link_interval"))
+# What logs and readings together make of a night, besides what is made of each log.
+_OF_BOTH: Final = frozenset((*SLOTS, "link_slot"))
 _Row = dict[str, object]
 
 
@@ -128,7 +128,10 @@ def forget(warehouse: Warehouse, matter: Matter) -> None:
         gone = dropped if matter.log_id is None else _places(new)
         there = [*(file for file in before.files if (file.table, file.partition) not in gone | _places(kept)), *kept]
         changed = {file.partition for file in hit if file.table == "log" and file.partition}
-        met = [file for file in there if file.table in _STEERS and file.partition in changed]
+        # A log may have moved data over links on days before its night.
+        days = changed | {(file.cluster, day) for file in hit if file.table == "job_link" for day in days_moved(file)}
+        met = [file for file in kept if file.table == "log"]
+        met += [file for file in there if file.table in _OF_BOTH and file.partition in days]
         judged = _judged(warehouse, staging, there, [*met, *_looking_back(there, changed)], triggers)
         if matter.nights is None:
             kept.append(_sources(staging, before, lambda row: None if matter.is_of(row) else row))
@@ -268,9 +271,12 @@ def _judged(
 
 
 def _looking_back(there: Iterable[LakeFile], nights: Iterable[Partition]) -> list[LakeFile]:
-    """Logs of the nights after some, which were compared with what is there of these."""
+    """Logs of the nights after some, which were compared with what is there of these; in nights without any, what servers did."""
     after = {(cluster, night + timedelta(days=days)) for cluster, night in nights for days in range(1, USUAL_NIGHTS + 1)}
-    return [file for file in there if file.table == "log" and file.partition in after.difference(nights)]
+    after.difference_update(nights)
+    files = [file for file in there if file.partition in after]
+    logged = {file.partition for file in files if file.table == "log"}
+    return [file for file in files if file.table == "log" or (file.table in _OF_BOTH and file.partition not in logged)]
 
 
 def _places(files: Iterable[LakeFile]) -> set[tuple[str, Partition]]:

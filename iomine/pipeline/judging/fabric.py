@@ -33,7 +33,7 @@ from iomine.derive.fabric_night import link_nights_of
 from iomine.lake import LakeFile, ParquetSink, row_groups, write_file
 from iomine.lake.files import new_file_path
 from iomine.pipeline.failures import FAILED, error_line
-from iomine.pipeline.judging.links import PORT_READINGS, have_left
+from iomine.pipeline.judging.links import PORT_READINGS, days_moved, have_left
 from iomine.pipeline.judging.rollups import KNOWN, nights_of_jobs
 from iomine.pipeline.judging.spans import JUDGED_AT_ONCE, Span, spans
 from iomine.pipeline.judging.steps import Steps, Task
@@ -153,7 +153,9 @@ class _Fabric:
         traffic: Sequence[_Made] = yield [partial(_Fabric._traffic, self._around(span.nights[0]), span) for span in of_logs]
         self._show(_files(traffic))
         slotted = {day for night in nights for day in (night - timedelta(days=1), night)}
-        slotted |= {day for file in (*old, *_files(traffic)) if file.table == "job_link" for day in _days(file)}
+        slotted |= {day for file in (*old, *_files(traffic)) if file.table == "job_link" for day in days_moved(file)}
+        # Of a log that was forgotten there is nothing new but the slots that it had.
+        slotted |= {night for table, night in changed if table == "link_slot"}
         pictured = slotted | {night - timedelta(days=1) for night in nights}
         left = {night for night in pictured if have_left(*(self._of(table, night) for table in _LEFT))}
         slots = yield self._tasks("link_slot", _Fabric._slots, slotted - left)
@@ -413,12 +415,6 @@ def _joined(rows: pa.Table, more: pa.Table) -> pa.Table:
 def _in_schema(table: str, rows: pa.Table) -> pa.Table:
     schema = arrow_schema(table)
     return rows.select(schema.names).cast(schema)
-
-
-def _days(file: LakeFile) -> set[date]:
-    """The dates of slots that a file of `job_link` has."""
-    begins = pq.read_table(file.path, columns=["begin_at"], partitioning=None)["begin_at"]
-    return set(pc.unique(begins.cast(pa.date32())).to_pylist())
 
 
 def _at(night: date) -> datetime:

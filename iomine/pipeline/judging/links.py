@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
@@ -111,6 +112,12 @@ def have_left(intervals: Sequence[LakeFile], slots: Sequence[LakeFile], known: S
     return not intervals and any(
         pq.read_table(file.path, columns=[column], partitioning=None)[column].null_count < file.row_count for file in slots
     )
+
+
+def days_moved(file: LakeFile) -> set[date]:
+    """The dates on which logs moved data over links, of a file of `job_link`."""
+    begins = pq.read_table(file.path, columns=["begin_at"], partitioning=None)["begin_at"]
+    return set(pc.unique(begins.cast(pa.date32())).to_pylist())
 
 
 def _uncounted(there: Iterable[LakeFile], nights: set[Partition]) -> set[Partition]:

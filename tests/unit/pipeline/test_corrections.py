@@ -1,6 +1,7 @@
 """Logs are forgotten or moved as if they had never been swept, or swept under the other name."""
 
 import shutil
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from iomine.pipeline.corrections import Matter, counted_logs, forget, matter_of,
 from iomine.pipeline.ingest import known
 from iomine.pipeline.judging.fresh import stale_features
 from iomine.pipeline.sweep import Settings, run
+from iomine.simulate import Settings as Simulated
+from iomine.simulate import simulate
 from iomine.triggers import TRIGGERS
 
 pytestmark = pytest.mark.proof
@@ -22,6 +25,9 @@ INPUT = SHARED_DATA / "darshan" / "darshan" / "input"
 # Three logs of three nights, and two runs of one program in a fourth.
 NAMES = ("sample-badost.darshan", "sample-goodost.darshan", "sample-dxt-simple.darshan")
 RUNS = sorted(SHARED_DATA.rglob("pq_app_write_*.darshan"))[:2]
+
+# They ask what a night's logs show of Darshan, what runs usually take, and what servers and links did.
+JUDGES = ("POSIX-302", "SYSTEM-101", "FABRIC-101")
 
 
 @pytest.fixture(scope="module")
@@ -145,3 +151,56 @@ def test_what_is_not_there_is_said(warehouse):
     ):
         with pytest.raises(UsageError, match=sentence):
             matter_of(folder, *given)
+
+
+@pytest.fixture(scope="module")
+def facility(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs of two nights on servers that were read and links that were not, and the warehouse `all` of them."""
+    folder = tmp_path_factory.mktemp("facility")
+    simulate(Simulated(folder, log_count=16, seed=3, days=2, cluster="y"), lambda *_: None)
+    shutil.rmtree(folder / "fabric" / "perfquery")
+    # Few readings are enough, and take less time.
+    for number, file in enumerate(sorted((folder / "lustre" / "job_stats").rglob("*.*"))):
+        if number % 24:
+            file.unlink()
+    with pytest.MonkeyPatch.context() as patch:
+        _sweep_facility(patch, folder, "all", _logs(folder))
+    return folder
+
+
+def _logs(facility: Path) -> list[Path]:
+    return sorted((facility / "darshan").rglob("*.darshan"))
+
+
+def _sweep_facility(patch: pytest.MonkeyPatch, facility: Path, warehouse: str | Path, logs: Sequence[Path]) -> Path:
+    """A warehouse of some of the logs, and of all readings."""
+    judge_by(patch, *JUDGES)
+    write_no_reports(patch)
+    folder = facility / warehouse
+    run(Settings(tuple(logs), folder, "y", stats=tuple(facility / each for each in ("slurm", "lustre", "fabric")), workers=1))
+    return folder
+
+
+def test_logs_of_two_machines_are_judged_as_those_of_one(facility, tmp_path, monkeypatch):
+    """Logs that were swept under another name meet servers, links and earlier runs of the machine that they are moved to."""
+    logs = _logs(facility)
+    warehouse = _sweep_facility(monkeypatch, facility, tmp_path / "warehouse", logs[::2])
+    run(Settings(tuple(logs[1::2]), warehouse, "x", workers=1))
+    move(Warehouse(warehouse), Matter(frozenset({"x"})), "y")
+    _same(facility / "all", warehouse, "known_file")
+
+
+def test_nights_that_look_back_at_what_is_forgotten_are_judged_again(facility, tmp_path, monkeypatch):
+    """No log is compared with one that is forgotten, and links and servers did nothing for it; the same for a night."""
+    judge_by(monkeypatch, *JUDGES)
+    warehouse = _copy(facility / "all", tmp_path)
+    folder, logs = Warehouse(warehouse), _logs(facility)
+    forget(folder, matter_of(folder, None, None, _log_at(warehouse, logs[0].name)))
+    _same(_sweep_facility(monkeypatch, facility, tmp_path / "without_log", logs[1:]), warehouse, "known_file")
+    first = column(warehouse, "SELECT min(night) FROM logs")[0]
+    forget(folder, matter_of(folder, None, first, None))
+    left = column(warehouse, "SELECT path FROM logs")
+    assert 0 < len(left) < len(logs) - 1
+    _same(
+        _sweep_facility(monkeypatch, facility, tmp_path / "without_night", [Path(path) for path in left]), warehouse, "known_file"
+    )
