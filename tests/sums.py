@@ -45,8 +45,8 @@ _PARTS = {
     """,
     'SELECT "user", uid, app, recent_cost_core_seconds, recent_facility_cost_core_seconds FROM worst_offenders': """
         SELECT
-            "user", uid, app, sum(charged_core_seconds) FILTER (age < 7),
-            sum(charged_core_seconds) FILTER (age < 7 AND is_facility_cause)
+            "user", uid, app, sum(charged_core_seconds) FILTER (age BETWEEN 0 AND 6),
+            sum(charged_core_seconds) FILTER (age BETWEEN 0 AND 6 AND is_facility_cause)
         FROM confirmed GROUP BY ALL
     """,
     # Nothing in it is the facility's.
@@ -60,7 +60,8 @@ _PARTS = {
     """,
 }
 _CONFIRMED = """
-    WITH newest AS (SELECT cluster, max(night) AS newest_night FROM logs GROUP BY cluster),
+    WITH night AS (SELECT cluster, night FROM core.log GROUP BY ALL HAVING count(end_at) > 0),
+    newest AS (SELECT cluster, least(max(night), current_date) AS newest_night FROM night GROUP BY cluster),
     confirmed AS (
         SELECT findings.*, io_core_seconds, newest_night - findings.night AS age
         FROM findings

@@ -38,7 +38,7 @@ def test_a_place_without_room_is_a_sentence(database: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(shutil, "copyfile", fail)
     with (
-        pytest.raises(LimitError, match=r"^The catalog cannot be copied to .*: name a folder with room in \$TMPDIR\.$"),
+        pytest.raises(LimitError, match=r"^The catalog cannot be copied to .*: name a folder with free space in \$TMPDIR\.$"),
         open_for_logs(database, LOGS),
     ):
         pass
