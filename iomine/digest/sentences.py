@@ -162,7 +162,7 @@ def _is_one_job(sign: Sign) -> bool:
 
 
 def _cost(cause: Cause) -> str:
-    """What the user can change, and apart from it the facility's part; of what is the facility's alone, all of it."""
+    """The cost that the user can change, with the facility's part in brackets; the whole where all of it is the facility's."""
     own, whole = cause.own_core_seconds, cause.cost_core_seconds
     if not own or whole is None or own == whole:
         return core_hours(whole)

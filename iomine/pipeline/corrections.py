@@ -37,7 +37,7 @@ from iomine.schema import TABLES
 from iomine.triggers.model import Trigger
 
 _ALL_NIGHTS: Final = 999_999
-# What logs and readings together make of a night, besides what is made of each log.
+# Tables of a night that are worked out of logs and readings together.
 _OF_BOTH: Final = frozenset((*SLOTS, "link_slot"))
 _Row = dict[str, object]
 
@@ -170,7 +170,7 @@ def move(warehouse: Warehouse, matter: Matter, cluster: str) -> None:
         left = _places(file for file in there if file.partition in closed and file.table in tables_of_logs())
         new = [file for file in new if (file.table, file.partition) not in left]
         judged: list[LakeFile] = []
-        # Of a machine that had nothing, all is as it was under the other name.
+        # A machine that had nothing yet only gets another name for what is there: nothing is judged again.
         if any(file.cluster == cluster for file in before.files):
             there = [file for file in replaced(there, new) if (file.table, file.partition) not in left]
             judged = _judged_together(warehouse, staging, there, nights, cluster=cluster, triggers=triggers)
@@ -271,7 +271,7 @@ def _judged(
 
 
 def _looking_back(there: Iterable[LakeFile], nights: Iterable[Partition]) -> list[LakeFile]:
-    """Logs of the nights after some, which were compared with what is there of these; in nights without any, what servers did."""
+    """Files of the nights that were compared with given ones: logs, or slots of servers and links in nights without logs."""
     after = {(cluster, night + timedelta(days=days)) for cluster, night in nights for days in range(1, USUAL_NIGHTS + 1)}
     after.difference_update(nights)
     files = [file for file in there if file.partition in after]

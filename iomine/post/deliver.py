@@ -117,7 +117,7 @@ class _Run:
         settings, policy = self._office.settings, self._policy()
         patience = timedelta(days=settings.give_up_days)
         last_at = self._office.ledger.last_at(is_of_notices=self._office.is_for_notices)
-        # After so long without a run the clock may be wrong, and mails have not been tried meanwhile.
+        # If the last run is longer ago, the clock may be wrong, and no mail was tried in between: nothing is given up yet.
         gives_up = last_at is not None and self._office.now() - last_at <= patience
         for posted in self._office.ledger.unfinished():
             if (posted.kind == "notice") != self._office.is_for_notices:

@@ -179,7 +179,7 @@ class Ledger:
         return [Posted(*row[:-1], composed_at=datetime.fromisoformat(row[-1])) for row in rows]  # type: ignore[misc]
 
     def last_at(self, *, is_of_notices: bool) -> datetime | None:
-        """When anything last became of a notice, or of any other mail; None where there is none."""
+        """When the state of a notice last changed, or that of any other mail; None where there is none."""
         ((at,),) = self._rows("SELECT max(changed_at) FROM letter WHERE (kind = 'notice') = ?", is_of_notices)
         return at and datetime.fromisoformat(at)
 

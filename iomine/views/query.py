@@ -274,7 +274,7 @@ def failures_named(limits: Limits = NO_LIMITS) -> Iterator[None]:
 
 
 def out_of_time(seconds: float) -> LimitError:
-    """What a query fails with that takes longer than that."""
+    """The error of a query that takes longer than its limit of seconds."""
     return LimitError(f"The query was stopped after {human_seconds(seconds)}: {_LESS_OR_MORE_TIME}")
 
 

@@ -1,7 +1,7 @@
 """Questions that Ctrl-C can break off, and that keep to their limits.
 
 DuckDB stops a query between pieces of its work, and counts only the memory of its own buffers. A function that is one long piece,
-such as `sleep_ms`, or that makes one large value, such as `repeat`, would take what it wants: the process itself limits these.
+such as `sleep_ms`, or that makes one large value, such as `repeat`, would escape both limits: this process enforces them itself.
 """
 
 import os
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 _PATIENCE_SECONDS: Final = 0.1
-# For DuckDB to stop a query by itself.
+# Beyond the limit, in which DuckDB can stop the query by itself.
 _GRACE_SECONDS: Final = 2.0
-# What files and threads take beside a query.
+# Memory for open files and threads, beside that of the query.
 _BESIDE_BYTES: Final = 512 * MIB
 
 
@@ -93,7 +93,7 @@ def ask_rows(database: Path, sql: str, parameters: Parameters | None = None) -> 
 
 @contextmanager
 def _kept_to(limits: Limits) -> Iterator[None]:
-    """Bounds what this process takes beyond what it has now, and ends it if the time is long over."""
+    """Limits the memory that this process may add to what it has, and ends the process after the time limit and a grace."""
     timer = Timer((limits.seconds or 0.0) + _GRACE_SECONDS, _end, [limits.seconds])
     timer.daemon = True
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)

@@ -53,7 +53,7 @@ _VIEWS: Final = {"targets": "core.log_target", "slots": "core.log_slot", "hosts"
 _OF_LOGS: Final = frozenset(("log", "phase", "rank_io", "ost_io", "server_interval", "job"))
 _OF_TRAFFIC: Final = ("job_link", "job_route")
 _MADE: Final = ("link_interval", *_OF_TRAFFIC, "link_slot", "link_night", "fabric_layout", FAILED)
-# What says whether slots of a night can be worked out again.
+# Tables that show whether the slots of a night can be worked out again.
 _LEFT: Final = ("link_interval", "link_slot", KNOWN)
 _READ: Final = frozenset((*_SNAPSHOTS, *PORT_READINGS, *_MADE, KNOWN, *tables_read([*_VIEWS.values(), "core.log"])))
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -154,7 +154,7 @@ class _Fabric:
         self._show(_files(traffic))
         slotted = {day for night in nights for day in (night - timedelta(days=1), night)}
         slotted |= {day for file in (*old, *_files(traffic)) if file.table == "job_link" for day in days_moved(file)}
-        # Of a log that was forgotten there is nothing new but the slots that it had.
+        # A forgotten log gives no new rows: the slots in which it moved data are named as changed.
         slotted |= {night for table, night in changed if table == "link_slot"}
         pictured = slotted | {night - timedelta(days=1) for night in nights}
         left = {night for night in pictured if have_left(*(self._of(table, night) for table in _LEFT))}

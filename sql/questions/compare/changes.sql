@@ -50,7 +50,7 @@ weighed AS (
         cost_before AS cost_core_seconds_before, cost_after AS cost_core_seconds, assessed_after,
         facility_cost_before AS facility_cost_core_seconds_before, facility_cost_after AS facility_cost_core_seconds,
         own_before, own_after, coalesce(cost_before, cost_after) IS NOT NULL AS has_cost,
-        -- By what users can change; what the facility alone caused, by that.
+        -- Weighed by the part that users can change; by the whole where the facility caused all of it.
         own_before > 0 OR own_after > 0 AS is_users,
         CASE WHEN is_users THEN own_before WHEN has_cost THEN coalesce(cost_before, 0) ELSE finding_count_before END AS weight_before,
         CASE WHEN is_users THEN own_after WHEN has_cost THEN coalesce(cost_after, 0) ELSE finding_count END * night_ratio AS weight_after
