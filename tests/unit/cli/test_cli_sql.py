@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from resource import RLIMIT_DATA, getrlimit
@@ -110,6 +111,12 @@ def test_a_function_that_is_not_stopped_ends_with_its_process(warehouse: Path) -
     )
     reported = "The query was stopped after 0.3 s: ask for fewer nights, or give it longer with --timeout.\n"
     assert (1, "", reported) == (ended.returncode, ended.stdout, ended.stderr)
+
+
+def test_no_timer_outlives_its_query(iomine, warehouse: Path) -> None:
+    """A thread that is alive as the process ends makes DuckDB 2.0.0 list leaks on stderr."""
+    assert iomine("sql", "SELECT 1", "--warehouse", warehouse).exit_code == 0
+    assert [] == [thread for thread in threading.enumerate() if isinstance(thread, threading.Timer)]
 
 
 def test_query_may_be_given_all_the_time_it_takes(iomine, warehouse: Path) -> None:
