@@ -23,3 +23,4 @@ FROM core.segment
 WHERE cluster = $cluster AND night BETWEEN $first_night AND $last_night AND log_id BETWEEN $first_log_id AND $last_log_id
     AND list_contains($log_ids, log_id) AND length_bytes >= 0 AND end_seconds >= start_seconds
 GROUP BY ALL
+ORDER BY log_id, layer, op, size_class
