@@ -6,6 +6,7 @@ so a reader sees the old catalog or the new one, and keeps the one that it opene
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
@@ -248,6 +249,16 @@ def lake_sql(table: Table, paths: Sequence[str], *, parted: bool = False) -> str
     if not parted or "log_id" not in columns:
         return shown
     return f"{shown} WHERE log_id >= getvariable('first_log_id') AND log_id < getvariable('end_log_id')"
+
+
+def shown_paths(sql: str) -> list[str]:
+    """The paths that `lake_sql` has put into a query; none if one of them has a quote.
+
+    Args:
+        sql: the query, as DuckDB prints that of a view.
+    """
+    listed = re.search(rf"string_split\('([^']+)', '{re.escape(_BETWEEN_PATHS)}'\)", sql)
+    return listed[1].split(_BETWEEN_PATHS) if listed else []
 
 
 def _keys_from_path(table: Table, paths: Sequence[str]) -> Iterator[str]:

@@ -17,10 +17,10 @@ from typing import Final, cast
 
 from iomine.errors import LimitError
 from iomine.schema import TABLES
-from iomine.views.catalog import lake_sql
+from iomine.views.catalog import lake_sql, shown_paths
 from iomine.views.model import tables_read
 from iomine.views.passing import Connection
-from iomine.views.query import LAKE_DIRECTORY, NO_LIMITS, Limits, failures_named, open_catalog
+from iomine.views.query import NO_LIMITS, Limits, failures_named, open_catalog
 from iomine.views.questions import find_question
 
 # Rows by log that several questions read and none of them of another log; each after those that it reads.
@@ -40,7 +40,7 @@ _NEAR: Final = timedelta(days=1)
 # Questions that look back at runs of a lineage, at jobs or at what the site's triggers found, and how far they do.
 _LOOK_BACK: Final = ("report/history", "report/jobs", "report/done_well")
 _BACK: Final = timedelta(days=91)
-_FILE: Final = re.compile(r"'([^']+/night=([0-9-]{10})/[^'/]+)'")
+_NIGHT: Final = re.compile(r"/night=([0-9-]{10})/[^/]+$")
 
 
 @contextmanager
@@ -80,16 +80,12 @@ def open_for_logs(database: Path, logs: Mapping[str, object], limits: Limits = N
 
 def _narrow(con: Connection, first: date, last: date) -> None:
     """Leaves files out that lie too far from these nights for any question about their logs."""
-    (directory,) = con.execute("SELECT value FROM _meta WHERE key = $key", {"key": LAKE_DIRECTORY}).fetchone() or ("",)
-    # All paths begin with it, and have no other quotes.
-    if "'" in directory:
-        return
     end = str(last + _NEAR)
     for table, sql in con.execute("SELECT view_name, sql FROM duckdb_views() WHERE schema_name = 'lake'").fetchall():
         if (days := _days_before().get(table)) is None:
             continue
-        begin, files = str(first - days), _FILE.findall(sql)
-        near = [path for path, night in files if begin <= night <= end]
+        begin, files = str(first - days), shown_paths(sql)
+        near = [path for path in files if (found := _NIGHT.search(path)) and begin <= found[1] <= end]
         if len(near) < len(files):
             con.execute(f"CREATE OR REPLACE VIEW lake.{table} AS {lake_sql(TABLES[table], near)}")
 
