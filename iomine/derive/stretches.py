@@ -97,7 +97,7 @@ def _chains(trace: Trace, gap: float, block: Block, is_sieve: Flags | None) -> S
     moved = np.add.reduceat(lengths.astype(np.float64), firsts)
     are_sieve = np.zeros(len(firsts), bool) if is_sieve is None else is_sieve[block.at][firsts]
     found = Stretches(
-        trace.logs[runs],
+        np.broadcast_to(trace.logs[0], len(runs)) if trace.is_of_one_log else trace.logs[runs],
         np.minimum.reduceat(starts, firsts),
         np.maximum.reduceat(ends, firsts),
         np.where(are_sieve, WRITE, trace.ops[runs]),
@@ -106,7 +106,8 @@ def _chains(trace: Trace, gap: float, block: Block, is_sieve: Flags | None) -> S
         np.where(are_sieve, 0.0, np.diff(firsts, append=len(starts))),
         np.where(are_sieve, 0.0, moved),
         np.add.reduceat(ends, firsts) - np.add.reduceat(starts, firsts),
-        np.full(len(firsts), np.nan) if is_sieve is None else np.where(are_sieve, moved, 0.0),
+        # Of a long trace, as many equal numbers would take as much memory as all starts.
+        np.broadcast_to(np.nan, len(firsts)) if is_sieve is None else np.where(are_sieve, moved, 0.0),
     )
     return found if is_sound is None else found.of(is_sound[firsts])
 
