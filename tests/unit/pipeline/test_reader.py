@@ -247,6 +247,22 @@ def test_a_child_that_dies_idle_is_replaced(reader, batch, tmp_path):
     assert ({}, ["after"]) == (reasons(result), names_read(result))
 
 
+def test_the_memory_of_a_reader_asks_for_huge_pages(reader, batch, tmp_path):
+    """Where the kernel gives them to memory that asks, and glibc can ask."""
+    enabled = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    library, _, version = (os.confstr("CS_GNU_LIBC_VERSION") or "").partition(" ")
+    if not enabled.exists() or "[madvise]" not in enabled.read_text():
+        pytest.skip("The kernel gives huge pages to all memory, or to none.")
+    if library != "glibc" or tuple(map(int, version.split("."))) < (2, 35):
+        pytest.skip("The C library cannot ask for huge pages.")
+
+    reader.read(batch("log"), tmp_path / "staging")
+
+    mappings = Path(f"/proc/{reader._child.pid}/smaps").read_text().splitlines()
+    flags = [set(line.split()[1:]) for line in mappings if line.startswith("VmFlags:")]
+    assert any("hg" in each for each in flags)
+
+
 def test_what_the_library_prints_is_kept_with_the_log(reader, batch, tmp_path):
     """libdarshan-util reports oddities by printing only: its words become the log's doubt, and that log's alone."""
     result = reader.read(batch("before", "chatter", "later"), tmp_path / "staging")
