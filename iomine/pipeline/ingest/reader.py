@@ -41,8 +41,8 @@ ENVIRONMENT: Final = KEPT_MEMORY | {
     # One thread reads one log; more would only take address space from it.
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
-    # Small logs are thousands of small arrays. In huge pages, where Linux gives them to who asks, they take a processor fewer
-    # lookups of pages. A glibc before 2.35 does not know the name.
+    # Small logs are thousands of small arrays. Huge pages spare the processor lookups of pages, where the kernel gives them to
+    # memory that asks. A glibc before 2.35 ignores the name.
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }
 
