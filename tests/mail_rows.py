@@ -41,6 +41,7 @@ _COLUMNS: Final[Mapping[str, Mapping[str, pa.DataType]]] = {
         "own_ratio": _NUMBER,
         "run_slowdown_ratio": _NUMBER,
         "is_slow_run": _BOOL,
+        "is_excused": _BOOL,
     },
     "advice_outcomes": {
         "cluster": _TEXT,

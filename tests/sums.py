@@ -25,8 +25,7 @@ FROM logs
 LEFT JOIN (
     SELECT
         cluster, night, log_id,
-        coalesce(weather_verdict IN ('system', 'neighbour', 'fabric') OR (weather_verdict = 'unexplained' AND is_slow_run), false)
-            AS is_excused
+        coalesce(is_excused OR (weather_verdict = 'unexplained' AND is_slow_run), false) AS is_excused
     FROM job_weather
 ) USING (cluster, night, log_id)
 LEFT JOIN (SELECT cluster, night, log_id, charged_core_seconds, cost_core_seconds, is_facility_cause FROM findings)
@@ -78,10 +77,10 @@ def disagreements(database: Path) -> list[object]:
     """What is wrong with the sums of a published warehouse.
 
     Of each log: its charges are at most its I/O time and its run, no finding costs more than the I/O time, and its report says
-    the same sum, and of it the facility's part: that of causes named after what the facility has to fix. Of programs,
-    nights and users: `worst_offenders`, `trends`, the dashboard and the mail to the user say what the charges of the logs add
-    up to, and the facility's part; views that name users by their findings, and the verdict against an application, say what is
-    worked out of the findings alone.
+    the same sum, and of it the facility's part: that of causes named after what the facility has to fix, or all of a run that
+    its report excuses. Of programs, nights and users: `worst_offenders`, `trends`, the dashboard and the mail to the user say
+    what the charges of the logs add up to, and the facility's part; views that name users by their findings, and the verdict
+    against an application, say what is worked out of the findings alone.
     """
     ask = partial(ask_catalog, database)
     logs = ask(_LOGS).to_pylist()
@@ -114,7 +113,11 @@ def _of_logs(ask: Any, logs: list[Row]) -> list[object]:
         log = by_id[of_log.log["log_id"]]
         reported = charged(of_log.findings)
         causes = causes_of(of_log.findings, log["run_core_seconds"])
-        facilitys = sum(cause.cost_core_seconds or 0.0 for cause in causes if is_facility_cause(cause.lead["code"]))
+        facilitys = sum(
+            cause.cost_core_seconds or 0.0
+            for cause in causes
+            if of_log.weather["is_excused"] or is_facility_cause(cause.lead["code"])
+        )
         said = (("charged_core_seconds", reported), ("facility_core_seconds", facilitys))
         wrong += [(log["log_id"], "report", name, sum_, log[name]) for name, sum_ in said if _digits(sum_) != _digits(log[name])]
     return wrong

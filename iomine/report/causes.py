@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from iomine import units
-from iomine.report.charges import charged
+from iomine.report.charges import EXCUSE, charged
 from iomine.triggers import find_trigger
 from iomine.triggers.finding import shell_word
 from iomine.triggers.model import Snippet
@@ -108,7 +108,7 @@ def core_time(core_seconds: float | None, run_core_seconds: float | None) -> str
 
 
 def summary(log: Row, kinds: Rows, causes: Sequence[Cause], unknown: Rows, state: Row) -> list[str]:
-    """The whole of a run in one to five sentences: what its time went into, and what its findings cost.
+    """The whole of a run in one to six sentences: what its time went into, and what its findings cost.
 
     Args:
         log: its row of `logs`.
@@ -119,7 +119,8 @@ def summary(log: Row, kinds: Rows, causes: Sequence[Cause], unknown: Rows, state
     """
     said = outcome(log["run_core_seconds"], causes, len(unknown))
     spent = share(log["io_ratio"], kinds, process_count=log["nprocs"])
-    return [spent, *_slowest(log), *_waiting(kinds, unknown), *own_load(state, "this user's"), said]
+    excuse = [EXCUSE] if state["is_excused"] and any(not cause.is_small for cause in causes) else []
+    return [spent, *_slowest(log), *_waiting(kinds, unknown), *own_load(state, "this user's"), said, *excuse]
 
 
 def share(ratio: float | None, kinds: Rows, whole: str = "the run", process_count: int | None = None) -> str:

@@ -8,6 +8,8 @@ from typing import Final
 
 from iomine.views.answers import Row
 
+# What pages say of a run that servers, a neighbour or a link made slow.
+EXCUSE: Final = "What its findings cost is not held against its user."
 # What no page prints of a cost.
 _ROUNDING: Final = 0.005
 

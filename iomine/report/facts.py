@@ -31,6 +31,7 @@ _SYSTEM_STATE: Final = (
     "weather_rule",
     "weather_slowdown_ratio",
     "is_slow_run",
+    "is_excused",
     "own_ratio",
     "neighbour",
     "neighbour_ratio",

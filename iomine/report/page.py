@@ -497,7 +497,7 @@ def _not_you(state: Row) -> str | None:
     """What to say above findings that are to be treated with care, None where they are not."""
     if state["weather_verdict"] == "unexplained" and state["is_slow_run"]:
         return _UNEXPLAINED
-    return _NOT_YOU.get(state["weather_verdict"])
+    return _NOT_YOU.get(state["weather_verdict"]) if state["is_excused"] else None
 
 
 def _finding(verdict: Row, uses: Row, run_core_seconds: float | None) -> Row:

@@ -30,6 +30,10 @@ from iomine.triggers.model import (
 )
 
 
+# The view that says whose findings are excused by what their log met with.
+EXCUSES: Final = "core.slowed_log"
+
+
 def settings(triggers: Sequence[Trigger]) -> dict[str, float]:
     """Values of the variables that the triggers' views work with, for the connection that judges."""
     return {setting.name: setting.default for trigger in triggers for setting in trigger.settings}
@@ -79,11 +83,15 @@ def judge_sql(
     # What has no cost is a cause of its own, unless it is a sign of another's.
     cause = "coalesce(blamed.lead_code, blamed_cause.lead_code, cause_code, code)"
     facilitys = ", ".join(quoted(trigger.code) for trigger in triggers if trigger.is_facility_cause) or "''"
-    of_findings = {"cause_code": cause, "is_facility_cause": f"{cause} IN ({facilitys})"}
+    of_findings = {"cause_code": cause, "is_facility_cause": f"{cause} IN ({facilitys}) OR excused.log_id IS NOT NULL"}
     named = {name: f"CASE WHEN advice IS NOT NULL THEN {value} END AS {name}" for name, value in of_findings.items()}
     columns = ", ".join(named.get(name, name) for name in ("cluster", "night", *table("verdict").columns))
     sources += [f"claimed AS MATERIALIZED ({claimed_sql(triggers, 'core.cost_claim', where)})", CHARGED, *CAUSES]
     sources += [_signs_sql(triggers), BLAMED]
+    # What a run is charged that others made slow is no more its user's than the time that a slow OST took.
+    sources.append(
+        f"excused AS (SELECT cluster, night, log_id FROM (SELECT * FROM {EXCUSES}{where}) WHERE is_excused)"  # noqa: S608
+    )
     charged = "charged"
     if any(map(_has_own_cost, triggers)):
         sources.append(OWN_CHARGED)
@@ -92,7 +100,8 @@ def judge_sql(
     joined = (
         f"LEFT JOIN {charged} USING ({keys}) "  # noqa: S608
         f"LEFT JOIN (FROM cause UNION ALL FROM sign) USING ({keys}) LEFT JOIN blamed USING ({keys}) "
-        "LEFT JOIN (SELECT * RENAME (code AS cause_code) FROM blamed) AS blamed_cause USING (cluster, night, log_id, cause_code)"
+        "LEFT JOIN (SELECT * RENAME (code AS cause_code) FROM blamed) AS blamed_cause USING (cluster, night, log_id, cause_code) "
+        "LEFT JOIN excused USING (cluster, night, log_id)"
     )
     statement = f"SELECT {columns} FROM judged {joined}"  # noqa: S608
     return "WITH " + ",\n".join(sources) + "\n" + statement

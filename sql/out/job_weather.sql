@@ -1,7 +1,7 @@
 -- ---
 -- about = "Why a log's I/O was slow: system, neighbour, fabric or application, with numbers and the rule; without evidence, what was ruled out."
 -- grain = ["log_id"]
--- reads = ["core.log", "core.log_weather_profile", "core.log_fabric_profile", "main.findings"]
+-- reads = ["core.log", "core.log_weather_profile", "core.log_fabric_profile", "core.slowed_log", "main.findings"]
 -- ---
 -- Without evidence there is no verdict against anyone: the application is named on evidence of its own only.
 WITH priced AS (
@@ -15,7 +15,8 @@ WITH priced AS (
 ),
 known AS (
     SELECT
-        log.*, profile.* EXCLUDE (cluster, night, log_id), costliest_code, fabric_verdict, fabric_rule,
+        log.*, profile.* EXCLUDE (cluster, night, log_id), costliest_code, fabric_verdict, fabric_rule, slowed_by, is_slow_run,
+        is_excused,
         finding_core_seconds / NULLIF(log.io_core_seconds, 0) AS finding_ratio,
         CASE
             WHEN run_slowdown_ratio IS NULL
@@ -28,6 +29,7 @@ known AS (
         END AS beside_lineage
     FROM core.log AS log
     JOIN core.log_weather_profile AS profile USING (cluster, night, log_id)
+    JOIN core.slowed_log USING (cluster, night, log_id)
     LEFT JOIN (SELECT cluster, night, log_id, fabric_verdict, fabric_rule FROM core.log_fabric_profile) AS fabric
         USING (cluster, night, log_id)
     LEFT JOIN priced USING (cluster, night, log_id)
@@ -36,8 +38,7 @@ judged AS (
     SELECT
         *,
         CASE
-            WHEN server_verdict IN ('system', 'neighbour') THEN server_verdict
-            WHEN fabric_verdict IN ('faulty', 'congested') THEN 'fabric'
+            WHEN slowed_by IS NOT NULL THEN slowed_by
             WHEN server_verdict = 'own' THEN server_verdict
             WHEN run_slowdown_ratio >= 1.5 AND did_more_ratio >= run_slowdown_ratio / 1.5 THEN 'otherwise'
             WHEN run_slowdown_ratio < 1.5 AND finding_ratio >= 0.5 THEN 'findings'
@@ -77,7 +78,7 @@ SELECT
         )
         ELSE server_rule
     END AS weather_rule,
-    run_slowdown_ratio >= 1.5 AS is_slow_run, weather_slowdown_ratio, run_slowdown_ratio, did_more_ratio, finding_ratio,
+    is_slow_run, is_excused, weather_slowdown_ratio, run_slowdown_ratio, did_more_ratio, finding_ratio,
     lineage_run_count, alike_run_count, lost_service_seconds, slowest_kind, own_ratio, neighbour, neighbour_job_id, neighbour_ratio, ost_contention_ratio,
     mdt_slowdown_ratio, mdt_own_ratio, load_percentile, own_bytes_ratio, fullest_ratio, fabric_verdict, night, cluster
 FROM judged

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from iomine.cli.terminal.sparks import spark
 from iomine.cli.terminal.text import width
-from iomine.report.charges import charged, counted_elsewhere
+from iomine.report.charges import EXCUSE, charged, counted_elsewhere
 from iomine.report.model import again, in_words
 from iomine.report.replay import replay_line
 from iomine.units import MIB, counted, fine_seconds, human_bytes, human_core_seconds, human_seconds, ost_name, percent, visible
@@ -62,7 +62,7 @@ def log_page(facts: "Facts") -> Iterator[RenderableType]:
     yield _title(f"{log['app'] or 'unnamed program'}  {log['log_id']}")
     yield _pairs(_head(log, facts.job))
     yield from _system_state(facts.weather)
-    yield from _findings(facts.findings, log)
+    yield from _findings(facts.findings, log, is_excused=facts.weather["is_excused"] is True)
     yield from _notes(facts.notes)
     yield from _not_assessed(facts)
     yield from _section("Layers", _LAYERS, facts.layers)
@@ -150,12 +150,14 @@ def _system_state(state: Row) -> Iterator[RenderableType]:
         yield _indented(f"Servers made its I/O {state['weather_slowdown_ratio']:.2f} times as long as usual.")
     if state["weather_verdict"] == "neighbour":
         yield _indented(f"The neighbour is {_short(state['neighbour'])}, with {_ratio(state['neighbour_ratio'])} of the load.")
+    if state["is_excused"]:
+        yield _indented(EXCUSE)
 
 
-def _findings(rows: Sequence[Row], log: Row) -> Iterator[RenderableType]:
+def _findings(rows: Sequence[Row], log: Row, *, is_excused: bool) -> Iterator[RenderableType]:
     yield _heading(f"{_counted(len(rows), 'finding')}, the costliest first" if rows else "No findings")
     if (whole := charged(rows)) is not None:
-        facilitys = charged([row for row in rows if row["is_facility_cause"]])
+        facilitys = None if is_excused else charged([row for row in rows if row["is_facility_cause"]])
         apart = f", {_core_time(facilitys)} of that for the facility to fix" if facilitys else ""
         once = " Time that several are about is counted once." if len(rows) > 1 else ""
         yield _indented(f"Together {_of_io(whole, log)}{apart}.{once}")

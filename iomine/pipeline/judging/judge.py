@@ -34,7 +34,7 @@ from iomine.pipeline.site.fabric import NO_SITE, SiteFabric
 from iomine.pipeline.workers.model import Workers, task_memory_bytes
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
-from iomine.triggers.judge import features, judge_sql, settings
+from iomine.triggers.judge import EXCUSES, features, judge_sql, settings
 from iomine.triggers.model import DEFAULT_RULESET, FINDING_LEVELS, Trigger
 from iomine.units import GIB
 from iomine.views.model import JUDGING, tables_read
@@ -312,7 +312,7 @@ def _memory_bytes() -> int:
 
 
 def _asked(judges: Sequence[Trigger]) -> list[str]:
-    return [f"feature.{view}" for view in (*_of_logs(judges), _CLAIMS)]
+    return [*(f"feature.{view}" for view in (*_of_logs(judges), _CLAIMS)), EXCUSES]
 
 
 def _of_logs(judges: Sequence[Trigger]) -> list[str]:

@@ -123,6 +123,7 @@ WEATHER = {
             "Whose fault slow I/O was: application, system, neighbour or fabric (a link), each on evidence; unexplained where "
             "there is no evidence, unclear where data is missing."
         ),
+        slowed_by="Whom the log met with: system, neighbour or fabric (a link), as in weather_verdict; NULL if none of these.",
         server_verdict=(
             "What servers show of slow I/O: fair where they were as quick as usual, own where its user kept them busy, system, "
             "neighbour, or unclear."
@@ -133,6 +134,11 @@ WEATHER = {
         Kind.FLAG,
         is_slow_run=(
             "True where I/O took at least half as long again as that of runs of its lineage, empty where that is not known."
+        ),
+        is_excused=(
+            "Whether servers, a neighbour or a link made the run slow, so that its findings are not held against its user: their "
+            "cost is the facility's part, and mails leave them out. False where the run took no longer than its lineage; where only "
+            "the servers' traffic was read, true only if it took longer."
         ),
     ),
     **defined(

@@ -64,8 +64,8 @@ VERDICTS = {
     **defined(
         Kind.FLAG,
         is_facility_cause=(
-            "Whether the facility has to fix the cause of the finding, such as a slow OST, and the user can change nothing about "
-            "it. NULL if nothing was found."
+            "Whether the cost of the finding is not its user's to change: the facility has to fix the cause, such as a slow OST, or "
+            "slow servers, other users or a link made the whole run slow (is_excused). NULL if nothing was found."
         ),
     ),
     **defined(Kind.INTEGER, claim_group="Number of a group of files whose costs come in the same order, for one kind of time."),
@@ -83,7 +83,7 @@ OFFENDERS = {
     **defined(
         Kind.COUNT,
         finding_log_count="Logs with a finding.",
-        facility_finding_count="Findings whose cause the facility has to fix, as far as it is known.",
+        facility_finding_count="Findings whose cost is not their user's to change (is_facility_cause), as far as it is known.",
         doubtful_log_count="Logs with impossible values, which are left out of sums.",
         user_count="Users, each uid once, whatever names its logs have; who has no known uid is not counted.",
         app_count="Programs.",
@@ -100,12 +100,12 @@ OFFENDERS = {
     **defined(
         Kind.CORE_SECONDS,
         facility_cost_core_seconds=(
-            "Part of the cost whose cause the facility has to fix, such as a slow OST: the user can change the rest. It is not "
-            "known of nights whose logs were removed, if they were summed up before version 9 of the schema, by trigger before "
-            "version 10."
+            "Part of the cost that its user cannot change: of findings such as a slow OST, and of all findings of runs that servers, "
+            "other users or a link made slow. It is not known of nights whose logs were removed, if they were summed up before "
+            "version 9 of the schema, by trigger before version 10."
         ),
         timed_core_seconds="Length of the runs whose I/O time is known, times their processes.",
-        facility_charged_core_seconds="Of what findings add to the sums of costs, that whose cause the facility has to fix.",
+        facility_charged_core_seconds="Of what findings add to the sums of costs, that of is_facility_cause.",
         recent_cost_core_seconds="Cost of the findings of the last seven nights of the machine, with the facility's part.",
         recent_facility_cost_core_seconds="The facility's part of that.",
         preceding_cost_core_seconds="Cost of the findings of the seven nights before the last seven, with the facility's part.",

@@ -26,11 +26,11 @@ SELECT
     run_seconds, nprocs,
     weather_verdict, weather_slowdown_ratio, run_slowdown_ratio,
     coalesce(weather_verdict = 'unexplained' AND is_slow_run, false) AS is_unexplained,
-    coalesce(weather_verdict IN ('system', 'neighbour', 'fabric'), false) AS is_excused
+    coalesce(is_excused, false) AS is_excused
 FROM named
 LEFT JOIN asked USING (recipient)
 LEFT JOIN (
-    SELECT cluster, night, log_id, weather_verdict, weather_slowdown_ratio, is_slow_run, run_slowdown_ratio
+    SELECT cluster, night, log_id, weather_verdict, weather_slowdown_ratio, is_slow_run, is_excused, run_slowdown_ratio
     FROM main.job_weather
     WHERE night BETWEEN $earliest_night::DATE AND $last_night::DATE
 ) USING (cluster, night, log_id)

@@ -6,9 +6,9 @@
 -- ---
 SELECT
     recipient, cluster, "user", application, count(*) FILTER (NOT is_excused AND NOT is_unexplained) AS run_count,
-    count(*) FILTER (weather_verdict = 'system') AS system_count,
-    count(*) FILTER (weather_verdict = 'neighbour') AS neighbour_count,
-    count(*) FILTER (weather_verdict = 'fabric') AS fabric_count,
+    count(*) FILTER (is_excused AND weather_verdict = 'system') AS system_count,
+    count(*) FILTER (is_excused AND weather_verdict = 'neighbour') AS neighbour_count,
+    count(*) FILTER (is_excused AND weather_verdict = 'fabric') AS fabric_count,
     median(weather_slowdown_ratio) FILTER (is_excused) AS slowdown_ratio,
     count(DISTINCT night) FILTER (is_excused) AS night_count,
     count(*) FILTER (is_unexplained) AS unexplained_count,

@@ -144,7 +144,7 @@ def test_page_shows_all_of_a_log(iomine, warehouse: Path) -> None:
         "solver abcd000000000001 who ann, account phys what /opt/solver --fast job 4711, run, COMPLETED",
         "when 2024-04-18 01:00 to 2024-04-18 02:00 UTC, 1 h 00 min where blue ranks 4, 2.0 node-hours on 2 nodes",
         "I/O 25.0% of the run, 1.0 core-h moved read 1.0 MiB, written 1.0 GiB Darshan 3.4.4",
-        "System state system: Slow. Servers made its I/O 2.50 times as long as usual.",
+        "System state system: Slow. Servers made its I/O 2.50 times as long as usual. What its findings cost is not held",
         "2 findings, the costliest first Together 1,860.0 core-s, 52% of its I/O. Time that several are about is counted once.",
         "counted once. POSIX-301",
         "1,800.0 core-s, 50% of its I/O Opens. Change: Open less. POSIX-101",

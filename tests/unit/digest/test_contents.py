@@ -77,7 +77,11 @@ def tables(runs: list[Row], outcomes: list[tuple[str, str, str, str]]) -> dict[s
         for code, cost in log["fired"].items()
     ]
     slowdowns = {"weather_slowdown_ratio": 2.0, "run_slowdown_ratio": 4.0}
-    system_state = [log | {"weather_verdict": log["system_state"]} | slowdowns for log in logs if log["system_state"]]
+    system_state = [
+        log | {"weather_verdict": log["system_state"], "is_excused": _is_excused(log)} | slowdowns
+        for log in logs
+        if log["system_state"]
+    ]
     reported = [
         {
             **dict(zip(("user", "lineage_id", "code", "outcome"), each, strict=True)),
@@ -143,7 +147,7 @@ def test_sums_are_those_of_the_rows(runs: list[Row], outcomes: list[tuple[str, s
 
 
 def _hold(got: Known, runs: list[Row], gone: set[tuple[str, str]]) -> None:
-    loud = [run for run in runs if run["system_state"] not in {"system", "neighbour"} and not _is_unexplained(run)]
+    loud = [run for run in runs if not _is_excused(run) and not _is_unexplained(run)]
     fired: dict[tuple[str, str, str], dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for run in loud:
         for code in run["fired"]:
@@ -198,6 +202,10 @@ def _hold_counts(got: Known, runs: list[Row], loud: list[Row], gone: set[tuple[s
         total += added(charged(code, run["fired"][code]) for code in reported) or 0.0
     assert total == pytest.approx(sum(row["cost_core_seconds"] or 0 for row in got.nights))
     assert total == pytest.approx(sum(cause.cost_core_seconds or 0 for cause in got.causes))
+
+
+def _is_excused(run: Row) -> bool:
+    return run["system_state"] in {"system", "neighbour"} and run["is_slow_run"] is not False
 
 
 def _is_unexplained(run: Row) -> bool:

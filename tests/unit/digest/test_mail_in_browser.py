@@ -80,7 +80,7 @@ def _mail() -> Mail:
         "saved_core_seconds": 7e5,
         "clear_since_count": 9,
     }
-    system_state = logs[3] | {"weather_verdict": "system", "weather_slowdown_ratio": 4.0}
+    system_state = logs[3] | {"weather_verdict": "system", "weather_slowdown_ratio": 4.0, "is_excused": True}
     ask = database({"logs": logs, "findings": findings, "job_weather": [system_state], "advice_outcomes": [outcome]})
     return all_mails(ask, since(date(2024, 4, 1), date(2024, 4, 14)))["ada"]
 

@@ -66,7 +66,7 @@ def ask() -> Ask:
     dice = random.Random(7)
     logs = [_log(dice, number) for number in range(1000)]
     findings = [_finding(dice, log, code) for log in logs for code in dice.sample(CODES, 10)]
-    system_state = [log | {"weather_verdict": "system", "weather_slowdown_ratio": 5.0} for log in logs[::10]]
+    system_state = [log | {"weather_verdict": "system", "weather_slowdown_ratio": 5.0, "is_excused": True} for log in logs[::10]]
     return database(
         {
             "logs": logs,

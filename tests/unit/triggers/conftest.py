@@ -8,6 +8,7 @@ import pytest
 
 from iomine.schema import field
 from iomine.triggers import Trigger, judge_sql
+from iomine.triggers.judge import EXCUSES
 from iomine.triggers.model import ACTIVITY
 
 NIGHT = dt.date(2024, 4, 18)
@@ -61,6 +62,7 @@ def judge() -> Judge:
                 )
             activity = dict.fromkeys(name for trigger in triggers for name in trigger.activity)
             _fill(connection, f"core.{ACTIVITY}", ("cluster", "night", "log_id", *activity), logs)
+            _fill(connection, EXCUSES, ("cluster", "night", "log_id", "is_excused"), logs)
             answer = connection.execute(judge_sql(triggers, nights, silent=silent))
             names = [column[0] for column in answer.description]
             return [dict(zip(names, row, strict=True)) for row in answer.fetchall()]

@@ -137,6 +137,22 @@ def test_finding_that_knows_who_is_to_blame_is_a_sign_of_that_finding(judge) -> 
     assert {None} == {each["is_facility_cause"] for each in verdicts if not each["cause_code"]}
 
 
+def test_findings_of_a_run_that_others_made_slow_are_the_facilitys(judge) -> None:
+    """Whatever is found in an excused run, its user is not charged for it; causes are called as ever."""
+    slow, small = TRIGGERS["LUSTRE-203"], TRIGGERS["POSIX-102"]
+    fired = {each.metric: each.value + 1 for trigger in (slow, small) for each in trigger.all_of}
+    costs = {slow.cost: 5.0, small.cost: 8.0}
+    claims = {"claims": {small.cost: 8.0}}
+    logs = [fired | costs | claims | {"is_excused": is_excused} for is_excused in (True, False, None)]
+    verdicts = judge([slow, small], [*logs, logs[0] | {"small_write_count": 0, "slow_ost_count": 0}])
+    found = {(each["log_id"], each["code"]): (each["cause_code"], each["is_facility_cause"]) for each in verdicts}
+    assert [True, False, False] == [found[f"log{number}", small.code][1] for number in range(3)]
+    assert [True, True, True] == [found[f"log{number}", slow.code][1] for number in range(3)]
+    assert {small.code} == {found[f"log{number}", small.code][0] for number in range(3)}
+    # What found nothing is nobody's.
+    assert (None, None) == found["log3", slow.code]
+
+
 def test_what_explains_stragglers_needs_no_cost_to_give_its_code_to_their_cause(judge) -> None:
     """A faulty link has no cost of its own."""
     stragglers, link = TRIGGERS["RANK-101"], TRIGGERS["FABRIC-101"]
