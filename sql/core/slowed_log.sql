@@ -18,7 +18,8 @@ SELECT
     END AS slowed_by,
     is_slow_run,
     CASE
-        WHEN slowed_by IS NULL THEN false
+        -- What its user did to the servers made it slow, whatever links did.
+        WHEN slowed_by IS NULL OR server_verdict = 'own' THEN false
         -- Servers' traffic says what a log met with, and not that this made it slow.
         WHEN slowed_by <> 'fabric' AND weather_slowdown_ratio IS NULL THEN COALESCE(is_slow_run, false)
         ELSE COALESCE(is_slow_run, true)

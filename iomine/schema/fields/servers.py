@@ -136,9 +136,9 @@ WEATHER = {
             "True where I/O took at least half as long again as that of runs of its lineage, empty where that is not known."
         ),
         is_excused=(
-            "Whether servers, a neighbour or a link made the run slow, so that its findings are not held against its user: their "
-            "cost is the facility's part, and mails leave them out. False where the run took no longer than its lineage; where only "
-            "the servers' traffic was read, true only if it took longer."
+            "Whether servers, a neighbour or a link made the run slow, so that its findings are not held against its user. False "
+            "where the run took no longer than its lineage, or its own user kept the servers busy; where servers count no times, "
+            "true only if the run took longer than its lineage."
         ),
     ),
     **defined(
