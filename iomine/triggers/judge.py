@@ -29,7 +29,6 @@ from iomine.triggers.model import (
     Where,
 )
 
-
 # The view that says whose findings are excused by what their log met with.
 EXCUSES: Final = "core.slowed_log"
 

@@ -15,7 +15,7 @@ from iomine import __version__
 from iomine.cache import cached
 from iomine.errors import IomineError, UsageError, did_you_mean
 from iomine.schema import TABLES, field
-from iomine.triggers.judge import held_name, judge_sql
+from iomine.triggers.judge import EXCUSES, held_name, judge_sql
 from iomine.triggers.model import ACTIVITY, Case, Trigger
 from iomine.triggers.site import RuleFile, SiteRules, load_rules
 from iomine.views import site, trial
@@ -78,6 +78,7 @@ def _states(trigger: Trigger) -> list[str]:
         "core.cost_claim": _table([*_NIGHT, "claim_group", "cost_name", "claim_core_seconds"], []),
         view: _table(list(dict.fromkeys([*_NIGHT, "is_complete", *trigger.columns])), rows),
         f"core.{ACTIVITY}": _table([*_NIGHT, *dict.fromkeys(trigger.activity)], rows),
+        EXCUSES: _table([*_NIGHT, "is_excused"], []),
     }
     verdicts = answer_over(tables, judge_sql([trigger]))
     found = dict(zip(verdicts["log_id"].to_pylist(), verdicts["state"].to_pylist(), strict=True))

@@ -64,8 +64,8 @@ VERDICTS = {
     **defined(
         Kind.FLAG,
         is_facility_cause=(
-            "Whether the cost of the finding is not its user's to change: the facility has to fix the cause, such as a slow OST, or "
-            "slow servers, other users or a link made the whole run slow (is_excused). NULL if nothing was found."
+            "Whether the cost of the finding is not its user's to change: the facility has to fix the cause, such as a slow OST, "
+            "or servers, other users or a link made the whole run slow (is_excused). NULL if nothing was found."
         ),
     ),
     **defined(Kind.INTEGER, claim_group="Number of a group of files whose costs come in the same order, for one kind of time."),
@@ -100,9 +100,9 @@ OFFENDERS = {
     **defined(
         Kind.CORE_SECONDS,
         facility_cost_core_seconds=(
-            "Part of the cost that its user cannot change: of findings such as a slow OST, and of all findings of runs that servers, "
-            "other users or a link made slow. It is not known of nights whose logs were removed, if they were summed up before "
-            "version 9 of the schema, by trigger before version 10."
+            "Part of the cost that its user cannot change: of findings such as a slow OST, and of all findings of runs that "
+            "servers, other users or a link made slow. It is not known of nights whose logs were removed, if they were summed up "
+            "before version 9 of the schema, by trigger before version 10."
         ),
         timed_core_seconds="Length of the runs whose I/O time is known, times their processes.",
         facility_charged_core_seconds="Of what findings add to the sums of costs, that of is_facility_cause.",
