@@ -77,8 +77,9 @@ of_calls AS (
 parted_calls AS (
     SELECT
         cluster, night, log_id, file_id, op, cost_name, list_sum(list_sort(list(seconds))) AS seconds,
-        -- POSIX may have requests of the file that are of no such call, so their time may be longer than that of the calls.
-        any_value(LEAST(kind_seconds, CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END))
+        -- POSIX may have requests of the file that are of no such call, so their time may be longer than that of the calls; a file
+        -- without any has no row, and LEAST would ignore its NULL.
+        any_value(LEAST(COALESCE(kind_seconds, 0), CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END))
             * LEAST(1, list_sum(list_sort(list(seconds))) / NULLIF(any_value(CASE op WHEN 'read' THEN read_seconds ELSE write_seconds END), 0))
             AS beneath_seconds
     FROM of_calls
