@@ -301,7 +301,7 @@ SELECT
     sum(io_core_seconds) / nullif(sum(run_core_seconds) FILTER (WHERE io_core_seconds IS NOT NULL), 0) AS io_ratio,
     try_cast(sum(read_bytes) AS BIGINT) AS read_bytes, try_cast(sum(write_bytes) AS BIGINT) AS write_bytes
 FROM logs
-WHERE {{where}}
+WHERE {{where}} AND is_owner_confirmed IS DISTINCT FROM false
 GROUP BY application
 ORDER BY io_core_hours DESC NULLS LAST, log_count DESC, application
 LIMIT {_WORST}

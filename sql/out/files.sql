@@ -60,7 +60,9 @@ SELECT
     read_seconds, write_seconds, meta_seconds,
     CASE WHEN through_mpiio.file_id IS NULL THEN storage_core_seconds ELSE mpiio_seconds END AS io_core_seconds,
     extent_bytes, storage_core_seconds,
-    CASE WHEN mpiio_seconds IS NOT NULL THEN GREATEST(0, mpiio_seconds - storage_core_seconds) END AS waiting_core_seconds,
+    -- GREATEST ignores NULL, but what waited beside requests of unknown length is not known.
+    CASE WHEN mpiio_seconds - storage_core_seconds IS NOT NULL THEN GREATEST(0, mpiio_seconds - storage_core_seconds) END
+        AS waiting_core_seconds,
     counted.night, counted.cluster
 FROM counted
 LEFT JOIN through_mpiio USING (cluster, night, log_id, file_id)

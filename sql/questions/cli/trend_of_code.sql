@@ -12,7 +12,7 @@ SELECT
     count(*) FILTER (WHERE state = 'unknown') AS unknown_count,
     sum(cost_core_seconds) AS cost_core_seconds
 FROM main.verdicts
-SEMI JOIN narrowed_log USING (cluster, night, log_id)
+SEMI JOIN (FROM narrowed_log WHERE is_owner_confirmed IS DISTINCT FROM false) AS confirmed USING (cluster, night, log_id)
 -- Nights are narrowed here too, which spares files of verdicts.
 WHERE
     code = $code::VARCHAR AND ($first_night::DATE IS NULL OR night >= $first_night::DATE)

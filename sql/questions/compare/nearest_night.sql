@@ -6,6 +6,7 @@
 -- ---
 SELECT night
 FROM narrowed_log
+WHERE is_owner_confirmed IS DISTINCT FROM false
 GROUP BY night
 ORDER BY abs(night - $night::DATE), night
 LIMIT 1

@@ -6,4 +6,6 @@
 -- ---
 SELECT *, night BETWEEN $first_after::DATE AND $last_after::DATE AS is_after
 FROM narrowed_log
-WHERE night BETWEEN $first_before::DATE AND $last_before::DATE OR night BETWEEN $first_after::DATE AND $last_after::DATE
+WHERE
+    (night BETWEEN $first_before::DATE AND $last_before::DATE OR night BETWEEN $first_after::DATE AND $last_after::DATE)
+    AND is_owner_confirmed IS DISTINCT FROM false

@@ -18,6 +18,11 @@ CASES: Final = Path(__file__).parents[2] / "cases" / "questions"
 _OF_OWNERS: Final = frozenset(
     (
         *(
+            "cli/trend_of_code",
+            "compare/changes",
+            "compare/nearest_night",
+            "compare/run",
+            "compare/totals",
             "compare/usual",
             "digest/run",
             "report/history",

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from facility import FIRST, NIGHTS, Facility
 from outline import HOSTILE
+from rows_in import BY_NAME, stage
 
 from iomine.errors import LimitError
 from iomine.units import core_hours, counted
@@ -186,6 +187,16 @@ def test_applications(facility: Facility, session: Session, window: Window) -> N
         assert len({log["uid"] for log in logs} - {None}) == row["user_count"]
         assert sum(log["write_bytes"] for log in logs) == row["write_bytes"]
         assert hours(added(log["io_core_seconds"] for log in logs)) == row["io_core_hours"]
+
+
+def test_applications_have_no_log_of_a_doubtful_owner() -> None:
+    """A log that its owner may not have written is in no ranking."""
+    log = {"cluster": "x", "night": FIRST, "log_id": "a", "uid": 1, "application": "ior", "io_core_seconds": 3600.0}
+    forged = log | {"log_id": "b", "uid": 2, "io_core_seconds": 7200.0, "is_owner_confirmed": False}
+    asked = PANEL["applications"].statement(Window(FIRST, FIRST, None, ("x",)))
+    with stage(BY_NAME["main.applications"], {"main.logs": [log, forged]}) as con:
+        (row,) = con.sql(asked.sql, params=asked.values).to_arrow_table().to_pylist()
+    assert ("ior", 1, 1, 1.0) == (row["application"], row["log_count"], row["user_count"], row["io_core_hours"])
 
 
 def test_file_systems(facility: Facility, session: Session, window: Window) -> None:
