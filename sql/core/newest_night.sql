@@ -16,7 +16,7 @@ dated AS (
     ANTI JOIN guessed USING (cluster, night)
 ),
 newest AS (
-    SELECT cluster, LEAST(MAX(night), current_date) AS last_night
+    SELECT cluster, LEAST(MAX(night), (now() AT TIME ZONE 'UTC')::DATE) AS last_night
     FROM dated
     GROUP BY cluster
 )

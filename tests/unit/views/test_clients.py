@@ -3,9 +3,10 @@
 import re
 import subprocess
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from iomine.views.catalog import build_catalog
@@ -87,3 +88,16 @@ con.close()
 print(before, duckdb.connect({str(database)!r}, read_only=True).sql(count).fetchall())
 """
     assert "[(2,)] [(3,)]\n" == _run(_block("rows = "), ending, database, tmp_path_factory.mktemp("else"))
+
+
+@pytest.mark.parametrize("zone", ["Etc/GMT+12", "Pacific/Kiritimati"])
+def test_the_newest_night_is_one_of_utc_in_any_zone(zone: str, tmp_path: Path, write_rows) -> None:
+    """A client's own date, which at any time is another in one of these zones, is not what recent nights are counted from."""
+    ahead = str(datetime.now(UTC).date() + timedelta(days=2))
+    lake = {"app_night": [write_rows("app_night", [{"log_count": 1}], night=ahead)]}
+    build_catalog(tmp_path / "iomine.duckdb", lake, {}, {})
+    with duckdb.connect(tmp_path / "iomine.duckdb", read_only=True) as con:
+        con.execute(f"SET TimeZone = '{zone}'")
+        before = datetime.now(UTC).date()
+        ((last_night,),) = con.sql("SELECT last_night FROM core.newest_night").fetchall()
+    assert last_night in {before, datetime.now(UTC).date()}
