@@ -15,13 +15,16 @@ WITH record AS (
 ),
 per_file AS (
     SELECT
-        cluster, night, log_id, file_id,
+        cluster, night, log_id, file_id, bool_or(layer = 'posix') AS has_posix,
         COALESCE(list_sum(list_sort(list(read_seconds) FILTER (layer = 'posix'))), 0) AS posix_read,
         COALESCE(list_sum(list_sort(list(write_seconds) FILTER (layer = 'posix'))), 0) AS posix_write,
         COALESCE(list_sum(list_sort(list(meta_seconds) FILTER (layer = 'posix'))), 0) AS posix_meta,
         COALESCE(list_sum(list_sort(list(read_seconds) FILTER (layer = 'other'))), 0) AS other_read,
         COALESCE(list_sum(list_sort(list(write_seconds) FILTER (layer = 'other'))), 0) AS other_write,
         COALESCE(list_sum(list_sort(list(meta_seconds) FILTER (layer = 'other'))), 0) AS other_meta,
+        COALESCE(list_sum(list_sort(list(read_seconds) FILTER (layer = 'mpiio'))), 0) AS called_read,
+        COALESCE(list_sum(list_sort(list(write_seconds) FILTER (layer = 'mpiio'))), 0) AS called_write,
+        COALESCE(list_sum(list_sort(list(meta_seconds) FILTER (layer = 'mpiio'))), 0) AS called_meta,
         SUM(COALESCE(read_seconds, 0) + COALESCE(write_seconds, 0) + COALESCE(meta_seconds, 0) ORDER BY read_seconds, write_seconds, meta_seconds)
             FILTER (layer = 'mpiio') AS called,
         posix_read + posix_write + posix_meta AS beneath,
@@ -34,15 +37,17 @@ timed AS (
     SELECT
         cluster, night, log_id, file_id,
         unnest([
-            {time_kind: 'read', seconds: posix_read * part + other_read},
-            {time_kind: 'write', seconds: posix_write * part + other_write},
-            {time_kind: 'meta', seconds: posix_meta * part + other_meta},
+            {time_kind: 'read', seconds: CASE WHEN has_posix THEN posix_read * part ELSE called_read END + other_read},
+            {time_kind: 'write', seconds: CASE WHEN has_posix THEN posix_write * part ELSE called_write END + other_write},
+            {time_kind: 'meta', seconds: CASE WHEN has_posix THEN posix_meta * part ELSE called_meta END + other_meta},
             {time_kind: 'held', seconds: held},
             {time_kind: 'waiting', seconds: waiting - held}
         ], recursive := true)
     FROM (
         SELECT
-            *, GREATEST(0, COALESCE(called - beneath, 0)) AS waiting,
+            *,
+            -- Without a record of POSIX it is not known what calls waited for: they are reads, writes and metadata calls.
+            CASE WHEN has_posix THEN GREATEST(0, COALESCE(called - beneath, 0)) ELSE 0 END AS waiting,
             -- Sums of the same numbers in another order may differ in the last digit.
             LEAST(COALESCE(held_seconds, 0), waiting) AS held
         FROM per_file
