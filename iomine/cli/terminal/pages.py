@@ -103,7 +103,7 @@ def _head(log: Row, job: Row) -> Iterator[tuple[str, str]]:
     yield "job", _joined(log["job_id"] or "none", job["job_name"], job["job_state"], _named("partition", job["partition"]))
     yield "when", _joined(_span(log), _seconds(log["run_seconds"]))
     yield "where", _joined(log["cluster"], _counted(log["host_count"] or None, "host"))
-    yield "ranks", _joined(f"{log['nprocs'] or 0:,}", _node_hours(job["node_count"], log["run_seconds"]))
+    yield "ranks", _joined(_count(log["nprocs"]), _node_hours(job["node_count"], log["run_seconds"]))
     overlap = "calls of threads overlap, so it is cut to the run" if log["is_overlapping"] else ""
     yield "I/O", _joined(_share(log["io_ratio"], "of the run"), _core_time(log["io_core_seconds"]), overlap)
     yield "moved", f"read {_bytes(log['read_bytes'])}, written {_bytes(log['write_bytes'])}"

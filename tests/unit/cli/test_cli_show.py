@@ -175,7 +175,7 @@ def test_log_without_anything_has_a_page(iomine, warehouse_of) -> None:
     warehouse = warehouse_of(log=[{"log_id": "abcd000000000001"}])
     page = " ".join(_page(iomine, warehouse, "abcd").split())
     assert "unnamed program abcd000000000001" in page
-    assert "I/O share unknown, ? moved read ?, written ?" in page
+    assert "ranks ? I/O share unknown, ? moved read ?, written ?" in page
     assert "No findings" in page
 
 

@@ -92,8 +92,8 @@ def posix(count: int, **columns: object) -> pa.Table:
 
 def test_what_is_not_known_is_a_dash(facts_of: Callable[..., Facts]) -> None:
     """Not a word of Python's: how long a run took is not known."""
-    text = Outline(page(facts_of(log=[LOG | {"run_seconds": None}]))).text
-    assert re.search(r"Ran for\s*\N{EN DASH}", text)
+    text = " ".join(Outline(page(facts_of(log=[LOG | {"run_seconds": None}], verdict=[VERDICT]))).text.split())
+    assert re.search(r"Cost of findings\N{EN DASH}12.5 core-seconds Ran for\N{EN DASH} Read", text)
     assert "None" not in text
 
 
