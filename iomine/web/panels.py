@@ -124,7 +124,7 @@ NEIGHBOURS: Final = Panel(
         Column("neighbour", "From whom", named("user", "neighbour")),
         Column("lost_service_seconds", "Service time lost", is_barred=True),
         Column("log_count", "Logs"),
-        Column("weather_slowdown_ratio", "Times slower, at worst"),
+        Column("weather_slowdown_ratio", "Times slower, on average"),
         Column("neighbour_ratio", "Neighbour's share"),
         Column("slowest_kind", "On"),
         Column("last_night", "Last night"),

@@ -1,7 +1,7 @@
 -- ---
 -- about = "The last sweep of each machine, and how old its newest night is."
 -- parts = []
--- reads = ["main.sweeps", "main.logs", "main.findings"]
+-- reads = ["main.sweeps", "main.logs", "main.findings", "core.owner_doubt"]
 -- parameters = []
 -- ---
 WITH last_sweep AS (
@@ -17,6 +17,7 @@ newest AS (
 finding_sum AS (
     SELECT finding.cluster, count(*) AS finding_count
     FROM main.findings AS finding
+    ANTI JOIN core.owner_doubt AS owner_doubt USING (cluster, night, log_id)
     JOIN newest ON finding.cluster = newest.cluster AND finding.night = newest.night
     GROUP BY finding.cluster
 )

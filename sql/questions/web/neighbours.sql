@@ -6,7 +6,11 @@
 -- ---
 SELECT
     "user", neighbour, slowest_kind, sum(log_count)::BIGINT AS log_count, sum(lost_service_seconds) AS lost_service_seconds,
-    max(weather_slowdown_ratio) AS weather_slowdown_ratio, max(neighbour_ratio) AS neighbour_ratio, max(night) AS last_night
+    -- A night's row has the means of its logs.
+    sum(weather_slowdown_ratio * log_count) / nullif(sum(log_count) FILTER (WHERE weather_slowdown_ratio IS NOT NULL), 0)
+        AS weather_slowdown_ratio,
+    sum(neighbour_ratio * log_count) / nullif(sum(log_count) FILTER (WHERE neighbour_ratio IS NOT NULL), 0) AS neighbour_ratio,
+    max(night) AS last_night
 FROM main.neighbours
 WHERE
     night BETWEEN $since AND $until AND ($cluster IS NULL OR cluster = $cluster)
