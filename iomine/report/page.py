@@ -540,7 +540,9 @@ def _numbers(trigger: Trigger, verdict: Row, run_core_seconds: float | None) -> 
         threshold_text = (
             f"fires {first.side} {_shown(metric, verdict['bar'], percents, run_core_seconds)}" if metric == first.metric else ""
         )
-        found.append((_shown(metric, value, percents, run_core_seconds), trigger.about(metric), threshold_text))
+        # When a metric is not known does not matter to who sees its value.
+        meaning = trigger.about(metric).partition("; NULL ")[0].removesuffix(".") + "."
+        found.append((_shown(metric, value, percents, run_core_seconds), meaning, threshold_text))
     return found
 
 

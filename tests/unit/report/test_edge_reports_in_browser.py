@@ -49,6 +49,14 @@ def _many_ranks() -> Blueprint:
     return Blueprint({"DXT_POSIX": Module(1, traced)}, job=job(nprocs=MANY))
 
 
+def _finding(text: str) -> dict[str, object]:
+    """A finding in which everything that a log names has a name."""
+    said = {"finding": f"Most in {text}.", "advice": f"Change {text}.", "evidence": text, "title": text}
+    costs = {"cost_core_seconds": 9.0, "charged_core_seconds": 9.0, "idle_core_seconds": None, "bar": 1.0}
+    metrics = {"single_ost_path": f"/scratch/{text}", "single_ost_bytes": 5, "single_ost_rank_count": 4}
+    return said | costs | {"code": "LUSTRE-101", "cause_code": "LUSTRE-101", "level": "high", "metrics": metrics}
+
+
 LOGS: Mapping[str, Callable[[], Blueprint]] = {
     "no trace": lambda: Blueprint(
         {"POSIX": Module(4, [posix_record("<")]), "HEATMAP": Module(1, [heatmap_record("<", [9], [9])])}
@@ -214,20 +222,7 @@ def test_hostile_names_are_text_in_report_and_explorer(text: str, browser: Any, 
 
     def edit(facts: Facts) -> Facts:
         whose = dict.fromkeys(("app", "user", "exe", "path", "cluster", "job_id"), text)
-        said = {"finding": f"Most in {text}.", "advice": f"Change {text}.", "evidence": text}
-        metrics = {"single_ost_path": f"/scratch/{text}", "single_ost_bytes": 5}
-        finding = {
-            "code": "LUSTRE-101",
-            "cause_code": "LUSTRE-101",
-            "level": "high",
-            "title": text,
-            "cost_core_seconds": 9.0,
-            "charged_core_seconds": 9.0,
-            "idle_core_seconds": None,
-            "bar": 1.0,
-            "metrics": metrics,
-        } | said
-        return replace(facts, log=facts.log | whose, findings=[finding])
+        return replace(facts, log=facts.log | whose, findings=[_finding(text)])
 
     with _Tab(browser, _file(tmp_path, blueprint, edit)) as tab:
         assert visible(text)[:50] in tab.locator("h1").inner_text()
@@ -240,6 +235,25 @@ def test_hostile_names_are_text_in_report_and_explorer(text: str, browser: Any, 
         tab.locator(".explorer canvas").press("n")
         tab.wait_for_selector(".explorer .tip:visible")
         assert 0 == tab.locator(".tip img, .tip b, .tip script, main img").count()
+
+
+@pytest.mark.parametrize("width", [390, 1300])
+def test_link_to_a_finding_shows_its_title_and_cost(width: int, browser: Any, tmp_path: Path) -> None:
+    """Mails link to a finding of a report: the title, the cost and the advice are on the screen that a reader then sees."""
+
+    def edit(facts: Facts) -> Facts:
+        return replace(facts, findings=[_finding("data.h5")])
+
+    with _Tab(browser, _file(tmp_path, LOGS["no trace"](), edit)) as tab:
+        tab.set_viewport_size({"width": width, "height": 800})
+        tab.emulate_media(reduced_motion="reduce")
+        tab.goto(f"{tab.url}#LUSTRE-101")
+        card = tab.locator("#cause-LUSTRE-101")
+        in_sight = "each => { const { top, bottom } = each.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; }"
+        for part in ("h3", ".cost", ".says"):
+            assert card.locator(part).first.evaluate(in_sight), part
+        # What a number means is told without when it is not known.
+        assert "Ranks that share the large file on one OST, if there is one." in card.inner_text()
 
 
 def test_report_is_whole_without_a_script(browser: Any, tmp_path: Path) -> None:
