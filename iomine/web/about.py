@@ -348,7 +348,7 @@ def sentence_of_last(nights: Sequence[Row]) -> str:
     lost = core_hours(_SECONDS * costs[last]) if costs[last] else "nothing"
     if last == worst:
         return f"The last night, {last}, was the worst: {lost}."
-    return f"Of that, the last night, {last}, lost {lost}, and the worst, {worst}, {core_hours(_SECONDS * costs[worst])}."
+    return f"The last night, {last}, lost {lost}; the worst, {worst}, lost {core_hours(_SECONDS * costs[worst])}."
 
 
 def sentence_of_filesystem(nights: Sequence[Row]) -> str:

@@ -79,7 +79,7 @@ class FabricNight:
 
 
 def fabric_night_of(ask: Ask, parameters: Sequence[tuple[str, str]]) -> FabricNight | None:
-    """The fabric and the night that an address asks for: the first machine, and its newest night, where it does not say.
+    """The fabric and the night asked for: if the address does not say, the first machine, and its newest night with readings.
 
     Returns:
         None where no fabric is known.
@@ -88,9 +88,9 @@ def fabric_night_of(ask: Ask, parameters: Sequence[tuple[str, str]]) -> FabricNi
         UsageError: a parameter makes no sense.
         UnknownNameError: there is no fabric of such a machine.
     """
-    known: dict[str, list[dt.date]] = {}
+    known: dict[str, dict[dt.date, bool]] = {}
     for row in rows_of(ask(question("fabric/nights"))):
-        known.setdefault(row["cluster"], []).extend([row["night"]] if row["night"] else [])
+        known.setdefault(row["cluster"], {}).update({row["night"]: row["is_counted"]} if row["night"] else {})
     asked = {name: value for name, value in parameters if value}
     if unknown := asked.keys() - {"cluster", "night"}:
         raise UsageError(f"There is no parameter {min(unknown)[:100]!r}: write cluster or night.")
@@ -100,9 +100,10 @@ def fabric_night_of(ask: Ask, parameters: Sequence[tuple[str, str]]) -> FabricNi
     if cluster not in known:
         hint = did_you_mean(cluster[:100], known) or f"there are {', '.join(known)}."
         raise UnknownNameError(f"No fabric is known of a machine {cluster[:100]!r}: {hint}")
-    nights = tuple(known[cluster])
-    night = date_of(asked["night"]) if "night" in asked else next(iter(nights), None)
-    return FabricNight(cluster, night, nights, tuple(known))
+    nights = known[cluster]
+    # Logs of the last hours may be of a night whose ports were not read yet.
+    newest = next((night for night, is_counted in nights.items() if is_counted), next(iter(nights), None))
+    return FabricNight(cluster, date_of(asked["night"]) if "night" in asked else newest, tuple(nights), tuple(known))
 
 
 def worst_of(ask: Ask, of: FabricNight) -> Row | None:
@@ -122,7 +123,7 @@ def sentence_of_links(worst: Row) -> str:
         said = f"{counted(worst['congested_link_count'], 'link')} congested. Worst: {ends}, for {minutes} minutes of {at}"
         return f"{said} ({worst['trouble']})." if worst["trouble"] else f"{said}."
     if worst["peak_utilisation_ratio"] is None:
-        return "no link congested."
+        return "its ports were not read, so whether links were congested is not known."
     full = percent(worst["peak_utilisation_ratio"])
     return f"no link congested. Fullest: {ends}, {full} of its capacity in ten minutes of {at}."
 

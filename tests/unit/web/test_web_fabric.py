@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from fabrics import CAPACITY, NIGHT, Fabric, fat_tree, hostile, jobs_of, publish, slots_of
 from page_blocks import text_unpacked
 from web_server import LIMITS, Reply, ask_server, served
 
 from iomine.derive.fabric_night import values_of
+from iomine.web.fabric import fabric_night_of
 from iomine.web.sessions import Session
 from iomine.web.site import write_site
 from iomine.web.window import window_of
@@ -141,7 +143,7 @@ def test_night_without_counters_shows_the_fabric(address: str) -> None:
     assert 0 == arrays["night_utilisation"].sum() == len(arrays["hot"])
 
 
-def hour_of(port: int, hour: int, congested: int, peak: float, **more: Any) -> dict[str, Any]:
+def hour_of(port: int, hour: int, congested: int, peak: float | None, **more: Any) -> dict[str, Any]:
     """A directed link in an hour."""
     row = {"begin_at": dt.datetime.combine(NIGHT, dt.time(hour), dt.UTC), "link_id": f"a/{port}", "guid": "a", "port": port}
     row |= {"device": "leaf<1>", "peer_device": "spine0", "peer_port": 7, "congested_slot_count": congested}
@@ -172,6 +174,21 @@ def test_page_begins_with_the_worst_link_of_the_night(tmp_path: Path) -> None:
         "no link congested. Fullest: leaf&lt;1&gt; port 2 to spine0 port 7, 60% of its capacity in ten minutes of the hour"
         in text
     )
+    # Unknown is never clear: of these hours only what jobs moved is known.
+    unread = hour_of(1, 3, 0, None, user="ada", link_user_ratio=1.0)
+    catalog = publish(tmp_path / "unread", fat_tree(2, 1, 2), hours=[unread])
+    with served(catalog.parent) as place:
+        text = ask_server(place, "/fabric").text
+    assert f"Night {NIGHT}: its ports were not read, so whether links were congested is not known.</p>" in text
+
+
+def test_newest_night_with_readings_is_shown_first() -> None:
+    """Logs of the last hours may be of a night whose ports were not read yet; without any reading it is the newest."""
+    nights = [dt.date(2026, 11, day) for day in (20, 19, 18)]
+    for is_counted, shown in (([False, True, True], nights[1]), ([False] * 3, nights[0])):
+        rows = pa.table({"cluster": ["x"] * 3, "night": nights, "is_counted": is_counted})
+        of = fabric_night_of(lambda *_, rows=rows: rows, [])
+        assert (shown, tuple(nights)) == (of.night, of.nights)
 
 
 def test_no_fabric_is_one_sentence(empty_catalog: Path) -> None:
