@@ -42,9 +42,8 @@ def command(
         typer.echo("\n".join(_all_pages(warehouse, with_links=markdown)), nl=False)
     elif code is None:
         listed = reference_table(MANUALS | dict(_rules(warehouse).manuals))
-        write(
-            listed if as_json else listed.select(["code", "level", "title", "ruleset"]), Format.JSON if as_json else Format.TABLE
-        )
+        shown = listed if as_json else listed.select(["code", "level", "title", "ruleset"])
+        write(shown, Format.JSON if as_json else Format.TABLE, whole="--json")
     elif as_json:
         typer.echo(_json_of(code, warehouse))
     else:

@@ -53,10 +53,11 @@ def command(
 
 
 def _answer(fabric: "_Fabric", what: list[str], limit: int, form: Format) -> None:
-    from iomine.cli.terminal.formats import write
+    from iomine.cli.terminal.formats import write, write_for_people
 
     if not what:
-        write(_table(("fact", "name", "count", "detail"), [*fabric.facts(), *fabric.worst(limit)]), form)
+        facts = _table(("fact", "name", "count", "detail"), [*fabric.facts(), *fabric.worst(limit)])
+        write_for_people(facts, form, facts.column_names)
         return
     if what[0] != _PATH or len(what) != len((_PATH, "A", "B")):
         raise UsageError(f"{' '.join(what)} is not a query of the fabric: write iomine fabric, or iomine fabric path A B.")

@@ -96,7 +96,7 @@ def _show(change: "Change") -> None:
         if rows:
             table = pa.Table.from_pylist(rows)
             typer.echo()
-            write(table.select(columns) if columns else table, Format.TABLE)
+            write(table.select(columns) if columns else table, Format.TABLE, whole="--json")
     typer.echo()
 
 

@@ -109,12 +109,17 @@ def _narrowed(found: list[dict[str, Any]]) -> str:
 
 def _nothing(database: Path, texts: Sequence[str], cluster: str | None) -> str:
     from iomine.cli.terminal.questions import ask_rows
-    from iomine.views.meanings import NEAREST
+    from iomine.views.meanings import LEAST_DIGITS, NEAREST
 
     *file, what = texts
     if file:
         return f"The warehouse does not hold {what}: sweep it first, or name another with --warehouse."
     Narrowing(cluster=cluster).check(database)
     near = [row["id"] for row in ask_rows(database, NEAREST, [what, cluster])]
-    hint = f"near it are {', '.join(near)}." if near else '`iomine sql "SELECT log_id, job_id, path FROM logs"` lists them.'
+    if near:
+        hint = f"near it are {', '.join(near)}."
+    elif len(what) < LEAST_DIGITS:
+        hint = f"give at least {LEAST_DIGITS} digits of a log's id."
+    else:
+        hint = '`iomine sql "SELECT log_id, job_id, path FROM logs"` lists them.'
     return f"There is no log or job {what}: {hint}"

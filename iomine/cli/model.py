@@ -61,7 +61,7 @@ def _show(classes: "pa.Table", scripts: list[Path]) -> None:
     from iomine.units import visible
 
     for names in (_WHAT, _WHEN):
-        write(classes.select(names), Format.TABLE)
+        write(classes.select(names), Format.TABLE, whole="--json")
         typer.echo()
     for row in classes.to_pylist():
         reason = f" ({row['replay_reason']})" if row["replay_reason"] else ""

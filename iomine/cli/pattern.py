@@ -53,7 +53,7 @@ def _show(rows: "pa.Table") -> None:
     from iomine.cli.terminal.formats import write
     from iomine.units import visible
 
-    write(rows.filter(pc.field("node_level").is_valid()).select(_SHOWN), Format.TABLE)
+    write(rows.filter(pc.field("node_level").is_valid()).select(_SHOWN), Format.TABLE, whole="--json")
     # Rings lack what their rows say, each the same.
     for line in dict.fromkeys(line for words in (_of_pattern, _of_ring) for row in rows.to_pylist() for line in words(row)):
         typer.echo(visible(line))

@@ -78,9 +78,9 @@ def _show(predictions: "pa.Table", classes: "pa.Table") -> None:
 
     # Columns without any value would take the room of the others.
     known = [name for name in predictions.column_names if predictions[name].null_count < predictions.num_rows]
-    write(predictions.select(known), Format.TABLE)
+    write(predictions.select(known), Format.TABLE, whole="--json")
     typer.echo()
-    write(classes.select(_CLASS_COLUMNS), Format.TABLE)
+    write(classes.select(_CLASS_COLUMNS), Format.TABLE, whole="--json")
     unknown = [row for row in classes.to_pylist() if row["reason"]]
     if unknown:
         typer.echo()

@@ -140,6 +140,6 @@ def _list(database: Path, narrowing: Narrowing, limit: int, *, as_json: bool) ->
 
     narrowing.check(database)
     answer = ask_own(database, question("cli/logs"), narrowing.parameters() | {"most_rows": limit})
-    write_for_people(answer, Format.JSON if as_json else Format.TABLE, _IMPORTANT)
+    write_for_people(answer, Format.JSON if as_json else Format.TABLE, _IMPORTANT, whole="--json")
     if not answer.num_rows:
         say(narrowing.why_empty(database))

@@ -1,6 +1,7 @@
 """`iomine status`: what the warehouse holds and how the last sweeps went."""
 # ruff: noqa: PLC0415
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SECTIONS: Final = ("holds", "sweeps", "rejects", "failed")
+# Of a sweep's columns, those that a narrow terminal shows.
+_OF_SWEEPS: Final = ("cluster", "start_at", "found_count", "ingested_count", "rejected_count", "known_count")
 
 
 def command(
@@ -37,7 +40,7 @@ def command(
     if archive:
         count = archive["log_count"]
         typer.echo(visible(f"{archive['path']} has {'no index' if count is None else counted(count, 'packed log')}."))
-    _show("Last sweeps", answers["sweeps"])
+    _show("Last sweeps", answers["sweeps"], _OF_SWEEPS)
     _show("Rejects by reason", answers["rejects"])
     if answers["failed"].num_rows:
         _show("Failed derivations", answers["failed"])
@@ -86,9 +89,9 @@ def _print(warehouse: Path, holds: dict[str, Any]) -> None:
         typer.echo(f"{counted(holds['failed_count'], 'derivation')} of its logs failed.")
 
 
-def _show(title: str, answer: "pa.Table") -> None:
-    from iomine.cli.terminal.formats import write
+def _show(title: str, answer: "pa.Table", important: Sequence[str] = ()) -> None:
+    from iomine.cli.terminal.formats import write_for_people
 
     typer.echo(f"\n{title}: none" if not answer.num_rows else f"\n{title}")
     if answer.num_rows:
-        write(answer, Format.TABLE)
+        write_for_people(answer, Format.TABLE, important, whole="--json")

@@ -110,7 +110,7 @@ def _show(chosen: "pa.Table", left: "pa.Table", cover: float, unit: str, script:
 
     rows = chosen.to_pylist()
     if rows:
-        write(chosen.select(_SHOWN), Format.TABLE)
+        write(chosen.select(_SHOWN), Format.TABLE, whole="--json")
         typer.echo()
     for row in rows:
         reason = f" ({row['replay_reason']})" if row["replay_reason"] else ""

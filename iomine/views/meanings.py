@@ -9,6 +9,8 @@ from typing import Final
 # $1 the text, $2 the cluster or NULL.
 _HERE: Final = "($2::VARCHAR IS NULL OR cluster = $2::VARCHAR)"
 _LOG: Final = f"SELECT 'log' AS kind, cluster, log_id AS id, night FROM logs WHERE {_HERE} AND "
+# Of the beginning of a log's id; fewer may be a job's id, mistyped.
+LEAST_DIGITS: Final = 4
 # Surest first.
 MEANINGS: Final = (
     f"{_LOG} log_id = lower($1::VARCHAR)",
@@ -21,7 +23,7 @@ MEANINGS: Final = (
     )
     WHERE {_HERE}
     """,
-    f"{_LOG} starts_with(log_id, lower($1::VARCHAR)) AND length($1::VARCHAR) >= 4 ORDER BY log_id",
+    f"{_LOG} starts_with(log_id, lower($1::VARCHAR)) AND length($1::VARCHAR) >= {LEAST_DIGITS} ORDER BY log_id",
     f"{_LOG} (path = $1::VARCHAR OR ends_with(path, '/' || $1::VARCHAR)) ORDER BY path, log_id",
 )
 NEAREST: Final = f"""

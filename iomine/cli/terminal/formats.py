@@ -20,15 +20,21 @@ from iomine.views.encode import as_text, plain, tuples_of, write_csv, write_json
 _LARGE: Final = 1000
 
 
-def write(answer: pa.Table, form: Format, output: Path | None = None) -> None:
+def write(answer: pa.Table, form: Format, output: Path | None = None, *, whole: str = "--format csv") -> None:
     """Write an answer to a file or to stdout.
+
+    Args:
+        answer: its rows.
+        form: how they are written.
+        output: the file.
+        whole: the option of the command that gives what a narrow terminal does not show.
 
     Raises:
         UsageError: Parquet would go to a terminal, or JSON would lose one of two columns of one name.
         IomineError: the file cannot be written.
     """
     if output is None:
-        _write_stdout(answer, form)
+        _write_stdout(answer, form, whole)
         return
     try:
         with output.open("wb") as file:
@@ -37,28 +43,29 @@ def write(answer: pa.Table, form: Format, output: Path | None = None) -> None:
         raise IomineError(f"{output} cannot be written ({error.strerror or error}): name another file with --output.") from error
 
 
-def write_for_people(answer: pa.Table, form: Format, important: Sequence[str]) -> None:
+def write_for_people(answer: pa.Table, form: Format, important: Sequence[str], *, whole: str = "--format csv") -> None:
     """Write an answer to stdout; a table on a terminal has numbers with units, and of its columns those that matter most.
 
     Args:
         answer: its columns have their units in their names.
         form: formats for programs, and a table in a file, have values as they are.
         important: names of columns, the most important first; all others follow in their order.
+        whole: the option of the command that gives what a narrow terminal does not show.
     """
     if form is not Format.TABLE or not sys.stdout.isatty():
         write(answer, form)
         return
     names = answer.column_names
     rows = [tuple(_human(name, value) for name, value in zip(names, row, strict=True)) for row in tuples_of(answer)]
-    draw(names, rows, _numeric(answer), list(dict.fromkeys((*important, *names))))
+    draw(names, rows, _numeric(answer), list(dict.fromkeys((*important, *names))), whole)
 
 
-def _write_stdout(answer: pa.Table, form: Format) -> None:
+def _write_stdout(answer: pa.Table, form: Format, whole: str) -> None:
     is_terminal = sys.stdout.isatty()
     if is_terminal and form is Format.PARQUET:
         raise UsageError("Parquet cannot be shown on a terminal: add --output FILE, or write to a pipe.")
     if is_terminal and form is Format.TABLE:
-        draw(answer.column_names, _shown_rows(answer), _numeric(answer))
+        draw(answer.column_names, _shown_rows(answer), _numeric(answer), whole=whole)
     elif is_terminal and form is Format.CSV:
         # A file must get the values as they are, a terminal must not.
         text = io.BytesIO()

@@ -30,7 +30,11 @@ def lay_out(names: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequ
 
 
 def draw(
-    names: Sequence[str], rows: Sequence[Sequence[str]], is_number: Sequence[bool], order: Sequence[str] | None = None
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    is_number: Sequence[bool],
+    order: Sequence[str] | None = None,
+    whole: str = "--format csv",
 ) -> None:
     """The same on a terminal: as many columns as fit; stderr lists the columns that did not.
 
@@ -40,6 +44,7 @@ def draw(
         is_number: of each column, whether it stands to the right.
         order: names by importance: the last go where not all fit, and no text is cut, however many lines it takes. If left
             out, columns go from the right, and long texts are cut.
+        whole: the option of the command that gives all columns and texts.
     """
     # Output into a file or a pipe needs no limits of a terminal.
     from rich import box
@@ -49,11 +54,11 @@ def draw(
 
     heads = [visible(name) for name in names]
     console = Console(file=sys.stdout, highlight=False)
-    whole = _widths(heads, rows)
+    widths = _widths(heads, rows)
     if order is None:
-        fitting = fit([min(width, _WIDEST) for width in whole], console.width, range(len(names)))
+        fitting = fit([min(width, _WIDEST) for width in widths], console.width, range(len(names)))
     else:
-        wanted = [width if is_right else min(width, _FOLDED) for width, is_right in zip(whole, is_number, strict=True)]
+        wanted = [width if is_right else min(width, _FOLDED) for width, is_right in zip(widths, is_number, strict=True)]
         fitting = fit(wanted, console.width, [names.index(name) for name in order])
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, _GAP - 1, 0, 0), pad_edge=False)
     for column, width in fitting.items():
@@ -69,10 +74,9 @@ def draw(
     console.print(table)
     left_out = [head for column, head in enumerate(heads) if column not in fitting]
     if left_out:
-        fewer = "Ask for fewer columns, or use --format csv." if order is None else "--format csv has them."
-        say(f"Not shown, the terminal is too narrow: {', '.join(left_out)}. {fewer}")
-    if order is None and any(width < whole[column] for column, width in fitting.items()):
-        say("Values that end in … are cut: --format csv has them whole.")
+        say(f"Not shown, the terminal is too narrow: {', '.join(left_out)}. {whole} has them.")
+    if order is None and any(width < widths[column] for column, width in fitting.items()):
+        say(f"Values that end in … are cut: {whole} has them whole.")
 
 
 def fit(widths: Sequence[int], available: int, order: Iterable[int]) -> dict[int, int]:

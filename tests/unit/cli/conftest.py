@@ -2,6 +2,7 @@
 
 import datetime as dt
 import shutil
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -33,6 +34,19 @@ def iomine(monkeypatch: pytest.MonkeyPatch) -> Run:
         return CliRunner().invoke(build_app(), [str(argument) for argument in arguments], input=stdin, env=environment)
 
     return run
+
+
+@pytest.fixture
+def terminal(capsys, monkeypatch: pytest.MonkeyPatch):
+    """Makes stdout a terminal of a width that the test gives."""
+
+    def widened(columns: int):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        return capsys
+
+    return widened
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ import csv
 import datetime as dt
 import io
 import json
-import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -35,19 +34,6 @@ ANSWER = pa.table(
 def _written(answer: pa.Table, form: Format, folder: Path) -> str:
     write(answer, form, folder / "answer")
     return (folder / "answer").read_text(encoding="utf-8")
-
-
-@pytest.fixture
-def terminal(capsys, monkeypatch: pytest.MonkeyPatch):
-    """Makes stdout a terminal of a width that the test gives."""
-
-    def widened(columns: int):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        monkeypatch.setenv("TERM", "xterm")
-        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-        return capsys
-
-    return widened
 
 
 def test_json_is_an_array_of_objects(tmp_path: Path) -> None:
@@ -142,7 +128,16 @@ def test_wide_answer_is_cut_to_the_terminal(terminal) -> None:
     write(pa.table({name: ["x" * 15] for name in ("one", "two", "three", "four")}), Format.TABLE)
     shown = capsys.readouterr()
     assert max(len(line) for line in Text.from_ansi(shown.out).plain.splitlines()) <= 40
-    assert shown.err == "Not shown, the terminal is too narrow: three, four. Ask for fewer columns, or use --format csv.\n"
+    assert shown.err == "Not shown, the terminal is too narrow: three, four. --format csv has them.\n"
+
+
+def test_hint_names_an_option_that_the_command_has(terminal) -> None:
+    """Commands without --format name --json, for columns that are left out and for values that are cut."""
+    capsys = terminal(70)
+    write(pa.table({"one": ["x" * 80], "two": ["y" * 20]}), Format.TABLE, whole="--json")
+    left_out, cut = capsys.readouterr().err.splitlines()
+    assert "Not shown, the terminal is too narrow: two. --json has them." == left_out
+    assert "Values that end in … are cut: --json has them whole." == cut
 
 
 def test_columns_that_just_fit_are_all_shown(terminal) -> None:

@@ -272,7 +272,8 @@ def test_job_without_accounting_has_its_logs(iomine, warehouse: Path) -> None:
     [
         ("abcd", "abcd may be log abcd000000000001 on blue or log abcd000000000002 on blue: give more of it.\n"),
         ("4712", "There is no log or job 4712: near it are 4711.\n"),
-        ("abc", 'There is no log or job abc: `iomine sql "SELECT log_id, job_id, path FROM logs"` lists them.\n'),
+        ("zzzz", 'There is no log or job zzzz: `iomine sql "SELECT log_id, job_id, path FROM logs"` lists them.\n'),
+        ("abc", "There is no log or job abc: give at least 4 digits of a log's id.\n"),
         ("x" * 5000, None),
         ("", None),
     ],

@@ -5,7 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.text import Text
 
+from iomine.cli.status import command
 from iomine.pipeline.packing import pack
 
 START = dt.datetime(2024, 4, 19, 2, 0, tzinfo=dt.UTC)
@@ -74,6 +76,16 @@ def test_status_for_people(iomine, swept: Path) -> None:
         if part not in answer.stdout
     ] == []
     assert "\x1b" not in answer.stdout
+
+
+def test_narrow_terminal_shows_what_sweeps_found(terminal, swept: Path) -> None:
+    """80 columns have each sweep's machine, time and counts; what does not fit is named, with the option that has it."""
+    capsys = terminal(80)
+    command(as_json=False, warehouse=swept)
+    shown = capsys.readouterr()
+    head = next(line for line in Text.from_ansi(shown.out).plain.splitlines() if line.startswith("cluster "))
+    assert ["cluster", "start_at", "found_count", "ingested_count", "rejected_count"] == head.split()
+    assert "sweep_id, end_at, known_count. --json has them." in shown.err
 
 
 def test_status_of_nothing(iomine, warehouse: Path) -> None:
