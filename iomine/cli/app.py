@@ -8,9 +8,10 @@ import os
 import pkgutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from iomine.cli.terminal.failures import guarded
 from iomine.cli.terminal.text import LOG_FORMAT_VARIABLE, LogFormat
@@ -18,6 +19,17 @@ from iomine.cli.terminal.text import LOG_FORMAT_VARIABLE, LogFormat
 # These commands ask for rows, and load pyarrow only if they need more.
 _WITHOUT_ARROW = ("show",)
 _EPILOG = "Data goes to stdout, everything else to stderr. Exit status: 0 done, 1 failed, 2 misused, 3 done with rejects."
+
+
+class _Command(TyperCommand):
+    """A command that says where an option of `iomine` itself stands, if it is given behind the command."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401  typer does not export its context
+        own, firsts = ({name for each in of.params for name in each.opts} for of in (self, ctx.find_root().command))
+        for name in (each.partition("=")[0] for each in args):
+            if name in firsts - own:
+                ctx.fail(f"{name} stands before the command: iomine {name} ... {ctx.info_name}.")
+        return super().parse_args(ctx, args)
 
 
 def build_app(asked: str | None = None) -> typer.Typer:
@@ -29,7 +41,7 @@ def build_app(asked: str | None = None) -> typer.Typer:
     app = typer.Typer(name="iomine", no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback(epilog=_EPILOG)(guarded(_iomine, loads_arrow=False))
     for name, command in commands(asked).items():
-        app.command(name)(guarded(command, loads_arrow=name not in _WITHOUT_ARROW))
+        app.command(name, cls=_Command)(guarded(command, loads_arrow=name not in _WITHOUT_ARROW))
     return app
 
 

@@ -30,7 +30,11 @@ DEFAULT_CLUSTER: Final = "default"
 _DAYS_AGO: Final = re.compile(r"([0-9]{1,9})d")
 
 Warehouse = Annotated[
-    Path, typer.Option("--warehouse", envvar="IOMINE_WAREHOUSE", metavar="DIR", help="The warehouse: tables, views and reports.")
+    Path,
+    # Commands say what to do about a folder that cannot be read.
+    typer.Option(
+        "--warehouse", envvar="IOMINE_WAREHOUSE", metavar="DIR", readable=False, help="The warehouse: tables, views and reports."
+    ),
 ]
 Cluster = Annotated[str, typer.Option("--cluster", metavar="NAME", help="The machine that the logs came from.")]
 OnlyCluster = Annotated[str | None, typer.Option("--cluster", metavar="NAME", help="Only this machine.", show_default="all")]

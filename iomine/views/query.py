@@ -99,6 +99,8 @@ def open_catalog(
         raise WarehouseError(
             f"There is no warehouse at {database.parent}: run `iomine sweep` first, or name another with --warehouse."
         )
+    if not os.access(database, os.R_OK):
+        raise WarehouseError(f"{database} cannot be opened: ask its owner for permission.")
     folder = folder or database.absolute().parent
     con = engine(limits)
     try:

@@ -212,9 +212,9 @@ def write_site(
                 write_shared(out / "reports")
             return Site(*_write_pages(session, window, out, most), count)
     except OSError as error:
-        raise OutputError(
-            f"{error.filename or out} cannot be written ({error.strerror}): free some space, or name another place."
-        ) from error
+        # A copy that fails names first what it read.
+        failed = error.filename2 or error.filename or out
+        raise OutputError(f"{failed} cannot be written ({error.strerror}): free some space, or name another place.") from error
 
 
 @contextmanager

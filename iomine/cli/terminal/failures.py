@@ -58,6 +58,9 @@ def say_unforeseen(error: Exception) -> None:
     """Prints a line for a failure that nobody foresaw; raises it again where IOMINE_DEBUG is set."""
     if os.environ.get("IOMINE_DEBUG"):
         raise error
+    if isinstance(error, PermissionError) and error.filename:
+        say(f"{error.filename} cannot be opened: ask its owner for permission.", level="error")
+        return
     what = f"{type(error).__name__}: {error}".removesuffix(": ").removesuffix(".")
     say(f"iomine failed unexpectedly ({what}); set IOMINE_DEBUG=1 to see where.", level="error")
 

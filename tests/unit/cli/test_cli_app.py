@@ -84,6 +84,14 @@ def test_misuse_ends_with_2(iomine, arguments: list[str]) -> None:
     assert answer.exit_code == 2
 
 
+@pytest.mark.parametrize("given", [["--config", "x.toml"], ["--config=x.toml"]])
+def test_options_of_iomine_behind_a_command_are_told_their_place(iomine, given: list[str]) -> None:
+    """An option that every command obeys stands before it, and is no unknown one."""
+    answer = iomine("nightly", *given)
+    assert 2 == answer.exit_code
+    assert "Error: --config stands before the command: iomine --config ... nightly.\n" in answer.stderr
+
+
 @pytest.mark.parametrize(
     ("failure", "status", "reported"),
     [
@@ -91,6 +99,11 @@ def test_misuse_ends_with_2(iomine, arguments: list[str]) -> None:
         (IomineError("Make room."), 1, "Make room.\n"),
         (UsageError("Give a path."), 2, "Give a path.\n"),
         (UnreadableError("It is cut short."), 1, "It is cut short.\n"),
+        (
+            PermissionError(13, "Permission denied", "/w/iomine.duckdb"),
+            1,
+            "/w/iomine.duckdb cannot be opened: ask its owner for permission.\n",
+        ),
         (KeyboardInterrupt(), 130, "Interrupted.\n"),
         (typer.Exit(3), 3, ""),
     ],

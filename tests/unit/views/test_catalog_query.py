@@ -1,5 +1,6 @@
 """What people may ask, and what answers they get."""
 
+import os
 import re
 import time
 from pathlib import Path
@@ -152,6 +153,15 @@ def test_a_mistake_is_reported_in_one_line(warehouse: Path):
     assert "\n" not in message
     assert "LINE" not in message
     assert '"nprocs"' in message
+
+
+def test_catalog_that_may_not_be_read_is_for_its_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """It is not damaged, and no sweep builds it again for who may not read it."""
+    (tmp_path / "iomine.duckdb").touch()
+    # Root may read everything.
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(WarehouseError, match=r"iomine.duckdb cannot be opened: ask its owner for permission\."):
+        open_catalog(tmp_path / "iomine.duckdb")
 
 
 def test_a_missing_warehouse_says_what_to_do(tmp_path: Path):

@@ -4,6 +4,7 @@ import base64
 import fcntl
 import gzip
 import json
+import os
 import re
 import shutil
 import struct
@@ -195,6 +196,23 @@ def test_reports_of_other_machines_stay_behind(facility: Facility, session: Sess
     write(session, tmp_path / "out", reports, ("cluster", other))
     shown = {path.stem for path in (tmp_path / "out" / "reports").glob("*.html")} - {"triggers", "index"}
     assert shown == {log_id for log_id in (TRACED, f"{8:016x}") if cluster[log_id] == other}
+
+
+def test_copy_that_fails_names_where_it_was_written(
+    session: Session, tmp_path: Path, reports: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fills up while reports are copied is that of the site, not that of the reports."""
+
+    def full(source: Path, copy: Path) -> None:
+        raise OSError(28, "No space left on device", str(source), None, str(copy))
+
+    # Across file systems a report is copied instead of linked.
+    monkeypatch.setattr(os, "link", full)
+    monkeypatch.setattr(shutil, "copy2", full)
+    with pytest.raises(
+        OutputError, match=rf"^{re.escape(str(tmp_path / 'out'))}\S* cannot be written \(No space left on device\)"
+    ):
+        write(session, tmp_path / "out", reports)
 
 
 def test_writing_that_fails_leaves_the_old_site(
