@@ -46,10 +46,10 @@ TRIGGER = Trigger(
     ),
     advice=(
         (
-            "Use more OSTs than OST {busiest_ost_id}. Least effort: see what the directory asks for (`lfs getstripe -d`), and "
-            "remove a fixed first OST (`lfs setstripe -i -1`, the default) or a pool of one OST. With large files, "
-            "`lfs setstripe -c 16 -S 4M` on the directory spreads them. In a progressive layout, "
-            "let the first component end earlier, so that most bytes lie in wider components."
+            "Spread the data over more OSTs than OST {busiest_ost_id} alone. Least effort: see what the directory asks for "
+            "(`lfs getstripe -d`), and remove a fixed first OST (`lfs setstripe -i -1`, the default) or a pool of one OST. "
+            "With large files, `lfs setstripe -c 16 -S 4M` on the directory spreads them. In a progressive layout, let the "
+            "first component end earlier, so that most bytes lie in wider components."
         ),
         NEW_FILES,
     ),

@@ -30,9 +30,8 @@ TRIGGER = Trigger(
     finding=_FINDING,
     advice=(
         (
-            "Ask for more data at each open, beginning with {longest_meta_path}. Least effort: keep files open "
-            "across steps instead of opening and closing them in a loop, and look less often whether a file has "
-            "appeared."
+            "Read or write more each time that a file is opened, beginning with {longest_meta_path}. Least effort: keep files "
+            "open across steps instead of opening and closing them in a loop, and look less often whether a file has appeared."
         ),
         with_ranks("Next: let one rank open and read small files and send the others what it found."),
         with_files(

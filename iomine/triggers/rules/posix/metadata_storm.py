@@ -27,7 +27,7 @@ TRIGGER = Trigger(
     ),
     finding=_FINDING,
     advice=(
-        "Spread or save the {meta_call_count} calls.",
+        "Make fewer of the {meta_call_count} opens, stats and renames, and spread the rest over the run.",
         with_files(
             "Least effort: start programs with many libraries or Python modules from a container image or node-local storage."
         ),

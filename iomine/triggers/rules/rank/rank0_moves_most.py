@@ -1,4 +1,4 @@
-"""Rank 0 moves nearly half of all bytes.
+"""Rank 0 moves a large share of all bytes.
 
 One rank that does the I/O of many is the bottleneck of a run: it has one link to the file system and one node's memory, and
 more ranks do not change that. Reads and writes are taken together, as the program asked for them, so an aggregator that moves

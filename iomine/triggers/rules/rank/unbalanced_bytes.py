@@ -33,11 +33,11 @@ TRIGGER = Trigger(
         "coefficient {bytes_gini_ratio:.2f})."
     ),
     advice=(
-        "Bring rank {heaviest_rank} closer to {mean_rank_bytes}. Least effort: choose a number of ranks that divides the "
-        "data evenly, and let the remainder go to many ranks instead of the last one. If rank {heaviest_rank} reads or writes "
-        "for others, let each do its own part. If ranks ({idle_rank_count}) are idle by design, one "
-        "writer for each node is a good choice. Most effort: where the work itself is uneven, such as in refined meshes, "
-        "divide by bytes instead of by cells."
+        "Share the bytes more evenly: rank {heaviest_rank} should move about {mean_rank_bytes}. Least effort: choose a number "
+        "of ranks that divides the data evenly, and let the remainder go to many ranks instead of the last one. If rank "
+        "{heaviest_rank} reads or writes for others, let each do its own part. If ranks ({idle_rank_count}) are idle by "
+        "design, one writer for each node is a good choice. Most effort: where the work itself is uneven, such as in refined "
+        "meshes, divide by bytes instead of by cells."
     ),
     cases=(
         Case(

@@ -23,10 +23,10 @@ TRIGGER = Trigger(
     ),
     advice=(
         (
-            "Read and write the data of {stdio_path} by other calls. Least effort, where less than a MiB is read or written at "
-            "a time: give the stream a buffer of several MiB right after it is opened (setvbuf), and do not flush after each "
-            "line; larger requests gain nothing by that. Next: write binary data in blocks of several MiB with write() or "
-            "pwrite(), and in Python with numpy.save or tofile instead of savetxt."
+            "Read and write the data of {stdio_path} with read() and write() instead of stdio. Least effort, where less "
+            "than a MiB is read or written at a time: give the stream a buffer of several MiB right after it is opened "
+            "(setvbuf), and do not flush after each line; larger requests gain nothing by that. Next: write binary data in "
+            "blocks of several MiB with write() or pwrite(), and in Python with numpy.save or tofile instead of savetxt."
         ),
         with_mpiio("Most effort, where ranks share the data: write them through MPI-IO, in collective calls."),
         with_hdf5("Or put them into the program's HDF5 files."),

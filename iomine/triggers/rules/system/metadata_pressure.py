@@ -25,10 +25,10 @@ TRIGGER = Trigger(
         "usual, and {mdt_own_ratio:.0%} of its time was for this user."
     ),
     advice=(
-        "Ask for less metadata. Least effort: run fewer of these jobs at once. Open a file once and keep it open instead of "
-        "opening it for every record; do not poll for files with stat, wait for an event or look every minute; pack many small "
-        "files into one (tar, a database, WebDataset shards). Keep Python environments and other trees of small files on "
-        "node-local storage or in an image. The {mdt_rpc_count} requests slow others only while they last."
+        "Open and look up fewer files, and less often. Least effort: run fewer of these jobs at once. Open a file once and "
+        "keep it open instead of opening it for every record; do not poll for files with stat, wait for an event or look every "
+        "minute; pack many small files into one (tar, a database, WebDataset shards). Keep Python environments and other trees "
+        "of small files on node-local storage or in an image. The {mdt_rpc_count} requests slow others only while they last."
     ),
     cases=(
         Case(
