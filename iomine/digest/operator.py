@@ -219,8 +219,10 @@ def _listed(ask: Ask, each: _List, first: date, last: date) -> Section:
 
 
 def _coverage_line(row: Row) -> str:
-    logged = "accounting is not known" if row["logged_ratio"] is None else f"{percent(row['logged_ratio'])} of the node-hours"
-    return f"{name(row['cluster'])}: {counted(row['log_count'], 'log')}, {logged}; {row['jobless_log_count']:,} of no known job."
+    ratio, jobless = row["logged_ratio"], row["jobless_log_count"]
+    logged = "accounting is not known" if ratio is None else f"{percent(ratio)} of the node-hours are of jobs with a log"
+    apart = f"; {counted(jobless, 'log')} of jobs that the accounting does not have" if jobless and ratio is not None else ""
+    return f"{name(row['cluster'])}: {counted(row['log_count'], 'log')}; {logged}{apart}."
 
 
 def _reject_line(row: Row) -> str:

@@ -36,6 +36,12 @@ CONTRASTS = """() => {
 }"""
 
 
+IN_LINE = """link => {
+  const [one, button] = [link, link.closest("span[style*=inline-block]")?.querySelector(".button")];
+  return button && Math.abs(one.getBoundingClientRect().bottom - button.getBoundingClientRect().bottom) < 20;
+}"""
+
+
 def _mail() -> Mail:
     """One with all parts, and with long and hostile names."""
     logs = [
@@ -101,5 +107,8 @@ def test_mails_can_be_read(scheme: str, tmp_path: Path):
             assert [] == [each for each in page.evaluate(CONTRASTS) if each[0] < LEAST_CONTRAST]
             assert page.evaluate("document.images[0].naturalWidth") > 0
             assert {"mail.html", "nights.png"} == {Path(url).name for url in asked}
+            if width > 400:
+                # Which answer a link is for is seen: it stands in the line of its button.
+                assert {True} == {link.evaluate(IN_LINE) for link in page.get_by_role("link", name="by mail").all()}
             page.screenshot(path=tmp_path / f"{width}-{scheme}.png", full_page=True)
             page.close()

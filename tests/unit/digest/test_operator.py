@@ -204,6 +204,24 @@ def test_what_is_urgent_comes_first_within_25_lines(facility: Facility, ask: Ask
         assert [title in titles for title in kinds.values()] == [what in found.subject for what in kinds]
 
 
+@pytest.mark.parametrize(
+    ("ratio", "jobless", "said"),
+    [
+        (0.99, 0, "blue: 4,000 logs; 99% of the node-hours are of jobs with a log."),
+        (
+            0.99,
+            3,
+            "blue: 4,000 logs; 99% of the node-hours are of jobs with a log; 3 logs of jobs that the accounting does not have.",
+        ),
+        (None, 4000, "blue: 4,000 logs; accounting is not known."),
+    ],
+)
+def test_coverage_says_what_is_counted(ask: Ask, ratio: float | None, jobless: int, said: str):
+    """The share is of node-hours, and logs without a job are told where accounting could have had it."""
+    row = {"cluster": "blue", "log_count": 4000, "logged_ratio": ratio, "jobless_log_count": jobless}
+    assert said == unmarked(operator_room._coverage_line(row))
+
+
 def test_faulty_links_are_named(ask: Ask):
     """A faulty link is named with what was wrong and for how long, among what comes first; others' words do no harm."""
     row = {
