@@ -125,6 +125,7 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
         site: the trigger with the thresholds of a site, None for those that it ships with.
     """
     from iomine.schema import field
+    from iomine.triggers.finding import named
     from iomine.triggers.model import whole
 
     trigger = site or page.trigger
@@ -156,8 +157,8 @@ def page_text(page: "Manual", site: "Trigger | None" = None) -> str:
             *_section("Its level is high when this holds", _items(high)),
             *_section("Applies to logs where all of these hold", _items(_asked(trigger))),
             *_section("With these settings", _items(settings)),
-            *_section("Text of the finding", [f"    {_named(trigger.finding)}"]),
-            *_section("What to change", [_wrapped(_named(whole(trigger.advice)))]),
+            *_section("Text of the finding", [f"    {named(trigger.finding)}"]),
+            *_section("What to change", [_wrapped(named(whole(trigger.advice)))]),
             *_section("Text where more is known", _instead(trigger)),
             *_section("Examples", _programs(trigger.snippets)),
             *_section("Data that it needs", _items(_sources(trigger))),
@@ -177,30 +178,20 @@ def _asked(trigger: "Trigger") -> list[str]:
 
 def _instead(trigger: "Trigger") -> list[str]:
     from iomine.schema import field
+    from iomine.triggers.finding import named
     from iomine.triggers.model import whole
 
     blocks = [
         "\n\n".join(
             (
                 _wrapped(f"Where `{instead.known}` is known: {field(instead.known).about}"),
-                f"    {_named(instead.finding)}",
-                _wrapped(_named(whole(instead.advice))),
+                f"    {named(instead.finding)}",
+                _wrapped(named(whole(instead.advice))),
             )
         )
         for instead in trigger.instead
     ]
     return ["\n\n".join(blocks)] if blocks else []
-
-
-def _named(template: str) -> str:
-    """A template with the names of the metrics that it shows, for a page that is about no log."""
-    from iomine.triggers.finding import parts
-
-    named = (
-        part if isinstance(part, str) else f"[{part.metric} in %]" if part.spec.endswith("%") else f"[{part.metric}]"
-        for part in parts(template)
-    )
-    return "".join(named)
 
 
 def _value(value: float, shipped: float) -> str:

@@ -54,7 +54,8 @@ from iomine.schema import FIELDS, TABLES, field
 from iomine.schema.fields import Kind
 from iomine.schema.legacy import is_legacy
 from iomine.triggers import Trigger, all_manuals, find_trigger
-from iomine.triggers.finding import Slot, parts, renamed
+from iomine.triggers.finding import Slot, named, parts, renamed
+from iomine.triggers.model import whole
 from iomine.units import counted, fine_seconds, human_bytes, ost_name, percent, visible
 from iomine.views.answers import Row, Rows
 
@@ -146,7 +147,8 @@ def page(facts: Facts, trace: Trace | None = None, circle: Radial | None = None,
 def triggers_page() -> str:
     """The page of all triggers that reports link to."""
     manuals = [page for page in all_manuals().values() if page.trigger.ruleset == "iomine"]
-    return _environment().get_template("triggers.html.j2").render(manuals=manuals, **_head())
+    advice = {page.trigger.code: named(whole(page.trigger.advice)) for page in manuals}
+    return _environment().get_template("triggers.html.j2").render(manuals=manuals, advice=advice, **_head())
 
 
 def rendered(template: str, *scripts: str, standalone: bool = False, **values: object) -> str:

@@ -82,6 +82,14 @@ def parts(template: str) -> tuple[str | Slot, ...]:
     return tuple(found)
 
 
+def named(template: str) -> str:
+    """The template with the names of the metrics that it shows, for a page that is about no log."""
+    return "".join(
+        part if isinstance(part, str) else f"[{part.metric} in %]" if part.spec.endswith("%") else f"[{part.metric}]"
+        for part in parts(template)
+    )
+
+
 def filled_sql(template: str) -> str:
     """A DuckDB expression of type VARCHAR that fills in the template; a number that is NULL shows as `?`, a text as `unknown`.
 

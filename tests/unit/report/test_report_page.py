@@ -16,7 +16,7 @@ from heat_bins import heat_bins
 from outline import HOSTILE, Outline
 
 from iomine.report.facts import Facts, Place, gather
-from iomine.report.page import as_json, doubt, page
+from iomine.report.page import as_json, doubt, page, triggers_page
 from iomine.report.pictures import gray_png, heat
 from iomine.schema import TABLES
 from iomine.schema.registry import arrow_schema
@@ -270,6 +270,16 @@ def test_findings_stand_in_order_of_cost_with_anchor_numbers_and_program(facts_o
         assert said in outline.text
     assert 'href="triggers.html#POSIX-102"' in html
     assert len(outline.ids) == len(set(outline.ids))
+
+
+def test_page_of_triggers_says_what_to_change() -> None:
+    """What a report's code means comes with the advice, metrics named in it, and code is code."""
+    text = triggers_page()
+    article = text.partition('<article id="LUSTRE-101"')[2].partition("</article>")[0]
+    assert "<h4>What to change</h4>\n<p><bdi>Spread [single_ost_path] over more OSTs." in article
+    assert "<code>lfs setstripe -c 16 -S 4M [single_ost_path]</code>" in article
+    prose = re.sub("<pre.*?</pre>", "", text, flags=re.DOTALL)
+    assert {"`", "\\n"}.isdisjoint(re.findall(r"`|\\n", prose))
 
 
 def test_unanswered_questions_are_reported_with_what_the_log_lacks(facts_of: Callable[..., Facts]) -> None:

@@ -137,6 +137,14 @@ def test_keyboard_reaches_rows_and_report(browser: Any, address: str) -> None:
         assert "I/O report" in page.inner_text("header")
 
 
+def test_phone_shows_what_a_cause_costs(browser: Any, address: str) -> None:
+    """The first table of a user's page has causes and their costs side by side, however long a cause's name is."""
+    with tab(browser, f"{address}about/user?name=bob", viewport={"width": 390, "height": 844}) as page:
+        costs = page.locator("#causes tbody tr td:first-of-type")
+        assert costs.count()
+        assert costs.evaluate_all("cells => cells.every(cell => cell.getBoundingClientRect().right <= innerWidth)")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
     "path", ["", "views/findings?user.contains=script&order=-cost_core_seconds", "views/", "views/logs?limit=1000"]
