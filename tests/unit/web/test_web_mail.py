@@ -68,7 +68,7 @@ def test_what_was_asked_for_is_undone_by_one_press(warehouse, signer, action):
     """The page that says it is done has a button that undoes it, as has the mail; pressed again, it changes nothing more."""
     with served(warehouse) as address:
         done = ask_server(address, f"/mail/{signer.token(action)}", "POST")
-        (undo,) = re.findall('<form method="post" action="([^"/]+)"><button>Undo</button>', done.text)
+        (undo,) = re.findall('<form class="filters" method="post" action="([^"/]+)"><button>Undo</button>', done.text)
         assert signer.action(undo) == replace(action, verb="undo", days=0)
         looked = ask_server(address, f"/mail/{undo}")
         assert wishes(warehouse, action)
