@@ -256,6 +256,16 @@ def test_link_to_a_finding_shows_its_title_and_cost(width: int, browser: Any, tm
         assert "Ranks that share the large file on one OST, if there is one." in card.inner_text()
 
 
+def test_tables_are_no_taller_on_a_phone_than_what_they_say(browser: Any, tmp_path: Path) -> None:
+    """Where a table is wider than the screen, no text stands letter below letter, and all of its caption is seen."""
+    with _Tab(browser, _file(tmp_path, Blueprint(TRACED | {"POSIX": Module(4, [posix_record("<")])}))) as tab:
+        tab.set_viewport_size({"width": 390, "height": 800})
+        heights = tab.locator("#sizes tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
+        assert max(heights) < 100
+        edges = tab.locator("main caption").evaluate_all("all => all.map(each => each.getBoundingClientRect().right)")
+        assert max(edges) <= 390
+
+
 def test_report_is_whole_without_a_script(browser: Any, tmp_path: Path) -> None:
     """Where scripts are not run everything but the explorer is there, and its place says what is missing."""
     with _Tab(browser, _file(tmp_path, Blueprint(TRACED)), java_script_enabled=False) as tab:
