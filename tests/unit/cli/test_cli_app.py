@@ -85,7 +85,7 @@ def test_misuse_ends_with_2(iomine, arguments: list[str]) -> None:
 
 
 @pytest.mark.parametrize("given", [["--config", "x.toml"], ["--config=x.toml"]])
-def test_options_of_iomine_behind_a_command_are_told_their_place(iomine, given: list[str]) -> None:
+def test_options_of_iomine_behind_a_command_have_their_place_named(iomine, given: list[str]) -> None:
     """An option that every command obeys stands before it, and is no unknown one."""
     answer = iomine("nightly", *given)
     assert 2 == answer.exit_code

@@ -217,7 +217,7 @@ def test_what_is_urgent_comes_first_within_25_lines(facility: Facility, ask: Ask
     ],
 )
 def test_coverage_says_what_is_counted(ask: Ask, ratio: float | None, jobless: int, said: str):
-    """The share is of node-hours, and logs without a job are told where accounting could have had it."""
+    """The share is of node-hours, and logs without a job are counted where accounting could have had it."""
     row = {"cluster": "blue", "log_count": 4000, "logged_ratio": ratio, "jobless_log_count": jobless}
     assert said == unmarked(operator_room._coverage_line(row))
 

@@ -252,12 +252,12 @@ def test_link_to_a_finding_shows_its_title_and_cost(width: int, browser: Any, tm
         in_sight = "each => { const { top, bottom } = each.getBoundingClientRect(); return top >= 0 && bottom <= innerHeight; }"
         for part in ("h3", ".cost", ".says"):
             assert card.locator(part).first.evaluate(in_sight), part
-        # What a number means is told without when it is not known.
+        # What a number means comes without when it is not known.
         assert "Ranks that share the large file on one OST, if there is one." in card.inner_text()
 
 
 def test_tables_are_no_taller_on_a_phone_than_what_they_say(browser: Any, tmp_path: Path) -> None:
-    """Where a table is wider than the screen, no text stands letter below letter, and all of its caption is seen."""
+    """Where a table is wider than the screen, no text stands one character below another, and all of its caption is seen."""
     with _Tab(browser, _file(tmp_path, Blueprint(TRACED | {"POSIX": Module(4, [posix_record("<")])}))) as tab:
         tab.set_viewport_size({"width": 390, "height": 800})
         heights = tab.locator("#sizes tr").evaluate_all("rows => rows.map(row => row.offsetHeight)")
