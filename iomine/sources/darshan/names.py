@@ -21,8 +21,8 @@ def read_names(container: Container) -> tuple[dict[int, str], str]:
     names: dict[int, str] = {}
     cut_count = 0
     for id_, name in walk(inflated.data, container.order):
-        # A name that is not known is recorded empty, and again once it is.
-        if name and id_ not in names:
+        # A name that was not known at first is recorded again once it is.
+        if not names.get(id_):
             cut_count += len(name) > _LONGEST_NAME_BYTES
             names[id_] = name[:_LONGEST_NAME_BYTES].decode("utf-8", "backslashreplace")
     doubts = [f"file names are incomplete: {inflated.damage}"] if inflated.damage else []

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from iomine.report.causes import LEAST_RATIO, causes_of, first_sentence, likeliest, own_load, summary
-from iomine.report.charges import counted_elsewhere
+from iomine.report.charges import EXCUSE, counted_elsewhere
 from iomine.report.pictures import lifelines_picture
 
 Row = dict[str, Any]
@@ -42,7 +42,7 @@ def test_findings_say_what_of_their_time_others_are_charged_for(charged: float |
     assert said == counted_elsewhere(finding("A-101", charged=charged, cost=8.0), lambda seconds: f"{seconds:.0f} s")
 
 
-_STATE = {"weather_slowdown_ratio": None, "own_ratio": None}
+_STATE = {"weather_slowdown_ratio": None, "own_ratio": None, "is_excused": None}
 _UNKNOWN = [{"code": code, "reason": "The log lacks a trace."} for code in ("A-101", "B-101")]
 
 
@@ -148,6 +148,14 @@ def test_a_rank_for_which_others_may_have_waited_is_named() -> None:
         "Rank 3 was in I/O for 1 min 39 s of 1 min 40 s.",
         "One cause to fix costs 1 core-hour, and other ranks stood idle for 10 core-hours.",
     ]
+
+
+def test_a_run_that_others_made_slow_is_excused() -> None:
+    """A run's page says that its costs are not its user's, where there are any to speak of."""
+    log, slowed = run(), _STATE | {"is_excused": True}
+    for charges, excuse in (([40.0], [EXCUSE]), ([], [])):
+        causes = causes_of([finding("A-101", charged=cost, cost=cost) for cost in charges], log["run_core_seconds"])
+        assert [*summary(log, [], causes, [], _STATE), *excuse] == summary(log, [], causes, [], slowed)
 
 
 def test_what_the_facility_has_to_mend_is_no_cause_of_the_users() -> None:
