@@ -14,13 +14,13 @@ SELECT
     END AS fabric_verdict,
     CASE fabric_verdict
         WHEN 'faulty' THEN format(
-            'The link {} carried {:.0f}% of its bytes{}, and was faulty in {:.0f}% of the ten minutes in which it did I/O: {}.{}',
+            'The link {} carried {:.0f}% of its bytes{}, and was faulty in {:.0f}% of the ten-minute slots in which it did I/O: {}.{}',
             faulty_link, 100 * COALESCE(faulty_bytes_ratio, 0),
             CASE WHEN faulty_straggler_ratio >= 0.999999 THEN ' and all of those of its slow ranks' ELSE '' END,
             100 * faulty_slot_ratio, faulty_trouble, COALESCE(' Also on it: ' || fabric.faulty_others || '.', '')
         )
         WHEN 'congested' THEN format(
-            'The link {} carried {:.0f}% of its bytes, and was congested in {:.0f}% of the ten minutes in which it did I/O: {}.{}',
+            'The link {} carried {:.0f}% of its bytes, and was congested in {:.0f}% of the ten-minute slots in which it did I/O: {}.{}',
             congested_link, 100 * COALESCE(congested_bytes_ratio, 0), 100 * congested_slot_ratio, congested_trouble,
             COALESCE(' Also on it: ' || fabric.congested_others || '.', ' What else was on it is no I/O of a log that is known.')
         )

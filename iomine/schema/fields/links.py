@@ -40,7 +40,7 @@ LINKS = {
         peer_node_kind="What the other end is: switch, host, aggregation (SHARP) or router.",
         fabric_verdict=(
             "What the fabric shows of slow I/O: faulty or congested where a link that the log depended on was so in half of the "
-            "ten minutes in which it did I/O, fair where none was, or unclear."
+            "ten-minute slots in which it did I/O, fair where none was, or unclear."
         ),
         sharing_kind="Who meets on a link: jobs (two of them), or other (storage and all other traffic).",
         bound_by="What took most of a run's time: mpi, io, or neither where both took less than a quarter of it.",
@@ -75,16 +75,19 @@ LINKS = {
         link_straggler_ratio="Share of the bytes of the log's stragglers that passed the link.",
         link_trouble_own_ratio="Share of the bytes on the link that was the log's own while something was wrong.",
         link_trouble_other_ratio="Share of the bytes on the link that was no log's I/O while something was wrong.",
-        counted_slot_ratio="Share of the log's ten minutes of I/O in which counters of the links that it depended on were read.",
-        faulty_slot_ratio="Share of the ten minutes of the log's I/O in which a link that it depended on was faulty.",
+        counted_slot_ratio=(
+            "Share of the ten-minute slots of the log's I/O in which counters of the links that it depended on were read."
+        ),
+        faulty_slot_ratio="Share of the ten-minute slots of the log's I/O in which a link that it depended on was faulty.",
         faulty_bytes_ratio="Share of the log's bytes that passed the faulty link.",
         faulty_straggler_ratio="Share of the bytes of the log's stragglers that passed the faulty link.",
-        congested_slot_ratio="Share of the ten minutes of the log's I/O in which a link that it depended on was congested.",
+        congested_slot_ratio="Share of the ten-minute slots of the log's I/O in which a link that it depended on was congested.",
         congested_bytes_ratio="Share of the log's bytes that passed the congested link.",
         congested_own_ratio="Share of the bytes on the congested link that was the log's own.",
         congested_others_ratio="Share of the bytes on the congested link that was not the log's own.",
         collision_slot_ratio=(
-            "Share of the ten minutes of the log's I/O in which it met with other traffic on a link that was half full or more."
+            "Share of the ten-minute slots of the log's I/O in which it met with other traffic on a link that was half full or "
+            "more."
         ),
         collision_other_ratio="Share of the bytes on that link that was no log's I/O.",
         scatter_ratio="Switches that the log's nodes are attached to, over those that as many nodes need.",
