@@ -123,7 +123,7 @@ WEATHER = {
             "Whose fault slow I/O was: application, system, neighbour or fabric (a link), each on evidence; unexplained where "
             "there is no evidence, unclear where data is missing."
         ),
-        slowed_by="What slowed servers or links for the log: system, neighbour or fabric, as in weather_verdict; NULL if nothing did.",
+        slowed_by="What slowed servers or links for the log: system, neighbour or fabric (a link); NULL if nothing did.",
         server_verdict=(
             "What servers show of slow I/O: fair where they were as quick as usual, own where its user kept them busy, system, "
             "neighbour, or unclear."
